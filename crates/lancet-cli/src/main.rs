@@ -1,0 +1,2 @@
+//! The program `lancet`.
+fn main() {}

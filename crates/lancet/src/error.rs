@@ -1,0 +1,179 @@
+//! What can go wrong, and where.
+//!
+//! One variant per thing the caller can act on. Corruption carries its place: functions near the
+//! bytes name the broken rule and the offset, and each layer on the way up adds the buffer, the
+//! page and the column it knows (see [`Locate`]).
+
+use std::fmt;
+
+use arrow_schema::ArrowError;
+
+/// The result of everything in this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file breaks a rule of the format: it is damaged, or not what it claims to be.
+    #[error("{0}")]
+    Corrupt(Box<Corrupt>),
+    /// The file or the data uses something lancet does not handle.
+    #[error("not supported: {0}")]
+    Unsupported(String),
+    /// The caller asked for something that makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// Going on would exceed a limit that the caller set.
+    #[error(
+        "{what} needs {needed} bytes, but `{option}` allows {limit}; raise `{option}` to go on"
+    )]
+    Limit {
+        /// What would have been allocated or read.
+        what: String,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes allowed.
+        limit: u64,
+        /// The option that sets the limit.
+        option: &'static str,
+    },
+    /// The operating system refused to read or write.
+    #[error("{context}: {source}")]
+    Io {
+        /// What was being done, and to which file.
+        context: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// Arrow refused the data.
+    #[error("arrow: {0}")]
+    Arrow(#[from] ArrowError),
+}
+
+/// A broken rule of the format, and the place where it was noticed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Corrupt {
+    /// Column number in the file.
+    pub column: Option<u32>,
+    /// Page number in the column.
+    pub page: Option<u32>,
+    /// Buffer number in the page.
+    pub buffer: Option<u32>,
+    /// Byte offset in the innermost part that is known (buffer, otherwise file).
+    pub offset: Option<u64>,
+    /// The rule that does not hold.
+    pub rule: String,
+}
+
+impl fmt::Display for Corrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "corrupt file")?;
+        let mut separator = ": ";
+        let mut part = |f: &mut fmt::Formatter<'_>, name: &str, n: Option<u64>| match n {
+            Some(n) => write!(f, "{}{name} {n}", std::mem::replace(&mut separator, ", ")),
+            None => Ok(()),
+        };
+        part(f, "column", self.column.map(u64::from))?;
+        part(f, "page", self.page.map(u64::from))?;
+        part(f, "buffer", self.buffer.map(u64::from))?;
+        part(f, "byte", self.offset)?;
+        write!(f, ": {}", self.rule)
+    }
+}
+
+impl Error {
+    /// A broken rule whose place is not known yet.
+    pub(crate) fn corrupt(rule: impl Into<String>) -> Self {
+        Self::Corrupt(Box::new(Corrupt { rule: rule.into(), ..Corrupt::default() }))
+    }
+
+    /// A mistake of the caller.
+    pub(crate) fn invalid(what: impl Into<String>) -> Self {
+        Self::Invalid(what.into())
+    }
+
+    /// Something lancet does not handle.
+    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
+        Self::Unsupported(what.into())
+    }
+
+    /// A failed system call.
+    pub(crate) fn io(context: impl Into<String>, source: std::io::Error) -> Self {
+        Self::Io { context: context.into(), source }
+    }
+
+    fn place(&mut self, fill: impl FnOnce(&mut Corrupt)) {
+        if let Self::Corrupt(corrupt) = self {
+            fill(corrupt);
+        }
+    }
+}
+
+/// Returns early with [`Error::Corrupt`] unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($rule:tt)+) => {
+        if !$condition {
+            return Err($crate::error::Error::corrupt(format!($($rule)+)));
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// Adds the place to a corruption on its way up. What is known already stays.
+pub(crate) trait Locate: Sized {
+    /// Names the byte offset.
+    fn at(self, offset: u64) -> Self;
+    /// Names the buffer of the page.
+    fn in_buffer(self, buffer: usize) -> Self;
+    /// Names the page of the column.
+    fn in_page(self, page: usize) -> Self;
+    /// Names the column of the file.
+    fn in_column(self, column: u32) -> Self;
+}
+
+impl<T> Locate for Result<T> {
+    fn at(self, offset: u64) -> Self {
+        self.map_err(|mut e| {
+            e.place(|c| c.offset = c.offset.or(Some(offset)));
+            e
+        })
+    }
+
+    fn in_buffer(self, buffer: usize) -> Self {
+        self.map_err(|mut e| {
+            e.place(|c| c.buffer = c.buffer.or(u32::try_from(buffer).ok()));
+            e
+        })
+    }
+
+    fn in_page(self, page: usize) -> Self {
+        self.map_err(|mut e| {
+            e.place(|c| c.page = c.page.or(u32::try_from(page).ok()));
+            e
+        })
+    }
+
+    fn in_column(self, column: u32) -> Self {
+        self.map_err(|mut e| {
+            e.place(|c| c.column = c.column.or(Some(column)));
+            e
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_is_filled_from_the_inside_out() {
+        let failed: Result<()> = Err(Error::corrupt("offsets run backwards"));
+        let error = failed.at(12).at(99).in_buffer(1).in_page(3).in_column(7).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "corrupt file: column 7, page 3, buffer 1, byte 12: offsets run backwards"
+        );
+    }
+}

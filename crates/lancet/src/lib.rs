@@ -1,0 +1,44 @@
+//! Lance columnar files: read, write, inspect.
+//!
+//! ```no_run
+//! use lancet::{FileReader, FileWriter, WriteOptions};
+//!
+//! # fn main() -> lancet::Result<()> {
+//! let reader = FileReader::open("data.lance")?;
+//! let rows = reader.take(&[7, 1, 1_000_000])?;
+//! for batch in reader.scan().columns(["id", "doc.title"]).rows(1_000..9_000).build()? {
+//!     println!("{} rows", batch?.num_rows());
+//! }
+//!
+//! let mut writer = FileWriter::create("out.lance", rows.schema(), WriteOptions::default())?;
+//! writer.write(&rows)?;
+//! let summary = writer.finish()?;
+//! println!("{} bytes", summary.file_bytes);
+//! # Ok(())
+//! # }
+//! ```
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
+)]
+
+mod codec;
+mod container;
+mod cursor;
+mod error;
+mod levels;
+mod read;
+mod write;
+
+pub use container::Version;
+pub use error::{Corrupt, Error, Result};
+pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
+pub use read::{Batches, FileReader, ReadOptions, Scan};
+pub use write::{FileWriter, WriteOptions, WriteSummary};
