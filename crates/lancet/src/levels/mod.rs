@@ -2,7 +2,31 @@
 //!
 //! Sees no file bytes and no values. `layers` always run from the leaf (index 0) outwards.
 
+mod assemble;
+mod bits;
+mod extract;
+mod numbering;
+#[cfg(test)]
+mod oracle;
+mod rows;
+mod shred;
+
+pub(crate) use assemble::{AssembledLayer, Assembler};
+pub(crate) use extract::{LeafPiece, NestingLayer, Step, extract};
+pub(crate) use numbering::Numbering;
+pub(crate) use rows::{count_rows, count_visible, preamble, select_rows};
+pub(crate) use shred::{Shredded, max_entries, shred};
+
+use arrow_buffer::OffsetBuffer;
+
 use crate::error::{Error, Result};
+
+/// Where the lists of a layer begin and end, in the width of the Arrow type.
+#[derive(Debug, Clone)]
+pub(crate) enum ListOffsets {
+    Bits32(OffsetBuffer<i32>),
+    Bits64(OffsetBuffer<i64>),
+}
 
 /// What one layer of nesting can be in a page; which variant is chosen page by page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
