@@ -34,6 +34,7 @@ mod container;
 mod cursor;
 mod error;
 mod levels;
+mod proto;
 mod read;
 mod write;
 
