@@ -9,3 +9,6 @@ pub(crate) mod encodings;
 pub(crate) mod encodings21;
 pub(crate) mod file;
 pub(crate) mod file_v2;
+
+#[cfg(test)]
+mod tests;
