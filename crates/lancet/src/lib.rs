@@ -36,6 +36,7 @@ mod error;
 mod levels;
 mod proto;
 mod read;
+mod schema;
 mod write;
 
 pub use container::Version;
