@@ -34,7 +34,9 @@ mod container;
 mod cursor;
 mod error;
 mod levels;
+mod proto;
 mod read;
+mod schema;
 mod write;
 
 pub use container::Version;

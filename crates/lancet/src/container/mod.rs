@@ -1,4 +1,27 @@
 //! Everything around the pages: footer, tables, descriptor, column metadata.
+//!
+//! ```text
+//! ┌ data: page buffers, user global buffers, blobs      each at a multiple of 64
+//! ├ global buffer 0: FileDescriptor                     at a multiple of 64
+//! ├ column metadata: one message a column, back to back
+//! ├ column table:  { u64 position, u64 size } a column
+//! ├ buffer table:  { u64 position, u64 size } a global buffer
+//! └ footer: 40 bytes
+//! ```
+//!
+//! Pure functions over bytes: reading asks for spans and is handed bytes ([`Tail`]); writing
+//! returns bytes ([`write`]).
 
+pub(crate) mod column;
+pub(crate) mod footer;
+#[cfg(test)]
+mod golden;
+pub(crate) mod index;
+pub(crate) mod tail;
 mod version;
+pub(crate) mod write;
+
+pub(crate) use column::{Column, Page, PageEncoding};
+pub(crate) use index::FileIndex;
+pub(crate) use tail::{Tail, tail_span};
 pub use version::Version;

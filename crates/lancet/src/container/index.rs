@@ -1,0 +1,77 @@
+//! What a file holds and where: everything but the pages.
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use prost::Message;
+
+use super::Version;
+use super::footer::Footer;
+use super::tail::Part;
+use crate::error::{Error, Locate, Result};
+use crate::proto::file::FileDescriptor;
+use crate::schema::fields;
+
+/// The index of a file.
+#[derive(Debug, Clone)]
+pub(crate) struct FileIndex {
+    pub(crate) version: Version,
+    pub(crate) file_bytes: u64,
+    /// As the descriptor says; never size a buffer from it.
+    pub(crate) num_rows: u64,
+    pub(crate) schema: SchemaRef,
+    /// Ids of all stored fields, parents before children.
+    pub(crate) field_ids: Vec<i32>,
+    /// Where the global buffers are; number 0 is the descriptor.
+    pub(crate) global_buffers: Vec<Range<u64>>,
+    /// Where the metadata of each column is.
+    pub(crate) columns: Vec<Range<u64>>,
+    /// Pages and their buffers end here or before.
+    pub(crate) data_end: u64,
+    /// The end of the file as far as it was read.
+    end: Part,
+}
+
+impl FileIndex {
+    pub(super) fn new(
+        file_bytes: u64,
+        footer: &Footer,
+        global_buffers: Vec<Range<u64>>,
+        columns: Vec<Range<u64>>,
+        descriptor: &[u8],
+        end: Part,
+    ) -> Result<Self> {
+        let data_end = global_buffers.first().map_or(0, |span| span.start);
+        let read = || {
+            let descriptor = FileDescriptor::decode(descriptor)
+                .map_err(|e| Error::corrupt(format!("the file descriptor does not decode: {e}")))?;
+            let Some(schema) = &descriptor.schema else {
+                return Err(Error::corrupt("the file descriptor has no schema"));
+            };
+            Ok((descriptor.length, fields::to_arrow(schema)?))
+        };
+        let (num_rows, stored) = read().at(data_end)?;
+        Ok(Self {
+            version: footer.version,
+            file_bytes,
+            num_rows,
+            schema: stored.schema,
+            field_ids: stored.ids,
+            global_buffers,
+            columns,
+            data_end,
+            end,
+        })
+    }
+
+    /// The metadata of column `column`, if it was read together with the end of the file.
+    pub(crate) fn column_bytes(&self, column: u32) -> Option<Bytes> {
+        self.end.get(self.columns.get(usize::try_from(column).ok()?)?)
+    }
+}

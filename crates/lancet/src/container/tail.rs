@@ -1,0 +1,381 @@
+//! The end of a file, read in as few spans as possible.
+//!
+//! One read of the tail is enough for most files. When the tables or the descriptor start before
+//! it, [`Tail::missing`] names one more span, at most twice; the metadata of columns is not needed
+//! to open a file, so a wide file costs only its tables and its descriptor.
+//!
+//! ```text
+//! let mut tail = Tail::parse(file_bytes, span.start, bytes)?;
+//! while let Some(span) = tail.missing() { tail.supply(fetch(span))?; }
+//! let index = tail.into_index()?;
+//! ```
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+
+use super::footer::{ENTRY_BYTES, FOOTER_BYTES, Footer};
+use super::index::FileIndex;
+use crate::cursor::Cursor;
+use crate::error::{Error, Locate, Result, ensure};
+
+/// Column metadata may be shared between columns; this often, over all columns.
+const MAX_METADATA_SHARING: u64 = 16;
+
+/// The span to read first: the last `guess` bytes, at least the footer.
+pub(crate) fn tail_span(file_bytes: u64, guess: u64) -> Range<u64> {
+    file_bytes.saturating_sub(guess.max(FOOTER_BYTES))..file_bytes
+}
+
+/// Bytes of a file and where they start.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) start: u64,
+    pub(crate) bytes: Bytes,
+}
+
+impl Part {
+    /// The bytes of `span`, when all of them are here.
+    pub(crate) fn get(&self, span: &Range<u64>) -> Option<Bytes> {
+        let start = usize::try_from(span.start.checked_sub(self.start)?).ok()?;
+        let end = usize::try_from(span.end.checked_sub(self.start)?).ok()?;
+        (start <= end && end <= self.bytes.len()).then(|| self.bytes.slice(start..end))
+    }
+}
+
+/// Both tables, checked.
+#[derive(Debug)]
+struct Tables {
+    global_buffers: Vec<Range<u64>>,
+    columns: Vec<Range<u64>>,
+    descriptor: Range<u64>,
+}
+
+/// What is known of a file from its end.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    file_bytes: u64,
+    footer: Footer,
+    /// The contiguous end of the file.
+    end: Part,
+    tables: Option<Tables>,
+    /// The descriptor, when it was read apart from the end.
+    descriptor: Option<Part>,
+}
+
+impl Tail {
+    /// Takes the last bytes of the file, which start at `tail_start`.
+    pub(crate) fn parse(file_bytes: u64, tail_start: u64, tail: Bytes) -> Result<Self> {
+        if tail_start.checked_add(tail.len() as u64) != Some(file_bytes) {
+            return Err(Error::invalid(format!(
+                "{} bytes from byte {tail_start} on are not the end of a file of {file_bytes}",
+                tail.len()
+            )));
+        }
+        let footer = Footer::parse(file_bytes, &tail)?;
+        let end = Part { start: tail_start, bytes: tail };
+        let mut tail = Self { file_bytes, footer, end, tables: None, descriptor: None };
+        tail.parse_tables()?;
+        Ok(tail)
+    }
+
+    /// The next span to read and [`supply`](Self::supply), or `None` when the index can be built.
+    pub(crate) fn missing(&self) -> Option<Range<u64>> {
+        let known = self.end.start;
+        let Some(tables) = &self.tables else {
+            return Some(self.footer.tables().start..known);
+        };
+        let span = tables.descriptor.clone();
+        if self.descriptor.is_some() || span.start >= known {
+            return None;
+        }
+        // The metadata of the columns lies between the descriptor and what is known. If it is
+        // small, it comes along with the same read.
+        let gap = known.saturating_sub(span.start);
+        let with_columns = gap <= self.end.bytes.len() as u64 || span.end >= known;
+        Some(if with_columns { span.start..known } else { span })
+    }
+
+    /// Takes the bytes of the span that [`missing`](Self::missing) named.
+    pub(crate) fn supply(&mut self, bytes: Bytes) -> Result<()> {
+        let span = self.missing().unwrap_or_default();
+        let needed = span.end.saturating_sub(span.start);
+        if bytes.len() as u64 != needed {
+            return Err(Error::invalid(format!(
+                "{} bytes were supplied for the {needed} of the span {span:?}",
+                bytes.len()
+            )));
+        }
+        if span.end == self.end.start {
+            let mut joined =
+                BytesMut::with_capacity(bytes.len().saturating_add(self.end.bytes.len()));
+            joined.extend_from_slice(&bytes);
+            joined.extend_from_slice(&self.end.bytes);
+            self.end = Part { start: span.start, bytes: joined.freeze() };
+        } else {
+            self.descriptor = Some(Part { start: span.start, bytes });
+        }
+        self.parse_tables()
+    }
+
+    /// The index of the file. Call when nothing is missing.
+    pub(crate) fn into_index(self) -> Result<FileIndex> {
+        let (Some(tables), None) = (&self.tables, self.missing()) else {
+            return Err(Error::invalid("the end of the file was not read completely"));
+        };
+        let span = &tables.descriptor;
+        let apart = self.descriptor.as_ref().and_then(|part| part.get(span));
+        let Some(descriptor) = apart.or_else(|| self.end.get(span)) else {
+            return Err(Error::invalid("the descriptor was not read"));
+        };
+        FileIndex::new(
+            self.file_bytes,
+            &self.footer,
+            tables.global_buffers.clone(),
+            tables.columns.clone(),
+            &descriptor,
+            self.end,
+        )
+    }
+
+    fn parse_tables(&mut self) -> Result<()> {
+        if self.tables.is_some() {
+            return Ok(());
+        }
+        let span = self.footer.tables();
+        let Some(bytes) = self.end.get(&span) else { return Ok(()) };
+        let mut cursor = Cursor::new(&bytes);
+        let columns = self.column_table(&mut cursor).at(span.start)?;
+        let global_buffers = self.buffer_table(&mut cursor).at(self.footer.gbo_start)?;
+        let descriptor = global_buffers.first().cloned().unwrap_or_default();
+        self.tables = Some(Tables { global_buffers, columns, descriptor });
+        Ok(())
+    }
+
+    fn column_table(&self, cursor: &mut Cursor<'_>) -> Result<Vec<Range<u64>>> {
+        let region = self.footer.column_meta_start..self.footer.cmo_start;
+        let mut total = 0u64;
+        let columns = entries(
+            cursor,
+            self.footer.num_columns,
+            self.footer.cmo_start,
+            |i, span| {
+                ensure!(
+                    region.start <= span.start && span.end <= region.end,
+                    "the metadata of column {i} lies at bytes {span:?}, outside the column metadata \
+                 at {region:?}"
+                );
+                total = total.saturating_add(span.end.saturating_sub(span.start));
+                Ok(())
+            },
+        )?;
+        let region_bytes = region.end.saturating_sub(region.start);
+        ensure!(
+            total <= region_bytes.saturating_mul(MAX_METADATA_SHARING),
+            "the columns share their metadata so often that {region_bytes} bytes count as {total}"
+        );
+        Ok(columns)
+    }
+
+    fn buffer_table(&self, cursor: &mut Cursor<'_>) -> Result<Vec<Range<u64>>> {
+        let end = self.file_bytes.saturating_sub(FOOTER_BYTES);
+        let alignment = self.footer.version.buffer_alignment();
+        let meta_start = self.footer.column_meta_start;
+        entries(cursor, self.footer.num_global_buffers, self.footer.gbo_start, |i, span| {
+            ensure!(
+                span.end <= end,
+                "global buffer {i} lies at bytes {span:?}, beyond the footer at {end}"
+            );
+            ensure!(
+                span.start.is_multiple_of(alignment),
+                "global buffer {i} starts at byte {}, not at a multiple of {alignment}",
+                span.start
+            );
+            ensure!(
+                i > 0 || span.end <= meta_start,
+                "the descriptor lies at bytes {span:?}, not before the column metadata at \
+                 {meta_start}"
+            );
+            Ok(())
+        })
+    }
+}
+
+/// Reads a table. Its bytes are present, so its size is justified.
+fn entries(
+    cursor: &mut Cursor<'_>,
+    count: u32,
+    table_start: u64,
+    mut check: impl FnMut(u32, &Range<u64>) -> Result<()>,
+) -> Result<Vec<Range<u64>>> {
+    (0..count)
+        .map(|i| {
+            let entry = || {
+                let position = cursor.u64("position")?;
+                let size = cursor.u64("size")?;
+                let Some(end) = position.checked_add(size) else {
+                    return Err(Error::corrupt(format!(
+                        "entry {i} has position {position} and size {size}, whose sum overflows"
+                    )));
+                };
+                check(i, &(position..end))?;
+                Ok(position..end)
+            };
+            let mut entry = entry;
+            entry().at(table_start.saturating_add(u64::from(i).saturating_mul(ENTRY_BYTES)))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::Version;
+    use crate::container::write::{ALIGNMENT, encode_column, encode_tail, tests::example_file};
+    use crate::proto::file::{Field, FileDescriptor, Schema};
+
+    /// Opens with a tail of `guess` bytes; returns the spans read.
+    fn open(file: &[u8], guess: u64) -> Result<(FileIndex, Vec<Range<u64>>)> {
+        let bytes = |span: &Range<u64>| {
+            Bytes::copy_from_slice(&file[span.start as usize..span.end as usize])
+        };
+        let span = tail_span(file.len() as u64, guess);
+        let mut tail = Tail::parse(file.len() as u64, span.start, bytes(&span))?;
+        let mut spans = vec![span];
+        while let Some(span) = tail.missing() {
+            tail.supply(bytes(&span))?;
+            spans.push(span);
+        }
+        Ok((tail.into_index()?, spans))
+    }
+
+    /// 1,000 columns without pages after 64 bytes of data.
+    fn wide_file() -> Vec<u8> {
+        let field = |id: i32| Field {
+            name: format!("column_{id}"),
+            id,
+            parent_id: -1,
+            logical_type: "int32".into(),
+            ..Default::default()
+        };
+        let schema =
+            Schema { fields: (0..1000).map(field).collect(), metadata: Default::default() };
+        let descriptor = FileDescriptor { schema: Some(schema), length: 0 };
+        let columns = vec![encode_column(&[]); 1000];
+        let mut file = vec![0; ALIGNMENT as usize];
+        file.extend(encode_tail(Version::V2_2, &descriptor, &columns, &[0..7], ALIGNMENT).unwrap());
+        file
+    }
+
+    #[test]
+    fn every_guess_opens_the_example() {
+        let file = example_file();
+        for guess in 0..400 {
+            let (index, spans) = open(&file, guess).unwrap();
+            assert_eq!(index.schema.field(0).name(), "x");
+            assert_eq!((index.version, index.num_rows), (Version::V2_1, 3));
+            assert_eq!((index.data_end, index.file_bytes), (0x80, 338));
+            assert_eq!(index.global_buffers, [0x80..0x9d]);
+            assert_eq!(index.columns, [0x9d..0x10a]);
+            assert!(spans.len() <= 3, "{spans:?}");
+            let total: u64 = spans.iter().map(|span| span.end - span.start).sum();
+            assert!(total <= guess.clamp(40, 338).max(338 - 0x80), "{guess}: {spans:?}");
+        }
+        assert_eq!(open(&file, 338).unwrap().1, [0..338]);
+        assert_eq!(open(&file, 338 - 0x80).unwrap().1.len(), 1);
+    }
+
+    #[test]
+    fn a_wide_file_costs_its_tables_and_descriptor() {
+        let file = wide_file();
+        let (index, spans) = open(&file, 4096).unwrap();
+        assert_eq!(index.columns.len(), 1000);
+        assert_eq!(index.global_buffers[1], 0..7);
+        let tables = index.columns[999].end;
+        assert_eq!(spans[1], tables..file.len() as u64 - 4096);
+        assert_eq!(spans[2], index.global_buffers[0]);
+        assert!(index.column_bytes(5).is_none());
+        let (index, spans) = open(&file, 65_536).unwrap();
+        assert_eq!(spans.len(), 2, "metadata that is small comes along");
+        assert_eq!(index.column_bytes(5).unwrap(), encode_column(&[]));
+        assert!(index.column_bytes(1000).is_none());
+    }
+
+    /// Overwrites a number in the example and expects the rule to be named.
+    #[track_caller]
+    fn refuse(at: usize, value: u64, rule: &str) {
+        let mut file = example_file();
+        file[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        for guess in [40, 100, 338] {
+            let error = open(&file, guess).unwrap_err();
+            assert!(matches!(error, Error::Corrupt(_)), "{error}");
+            assert!(error.to_string().contains(rule), "{error}");
+        }
+    }
+
+    #[test]
+    fn forged_tables_are_refused() {
+        refuse(0x10a, 0x9c, "byte 266: the metadata of column 0 lies at bytes 156..265, outside");
+        refuse(0x112, 0x6e, "outside the column metadata at 157..266");
+        refuse(0x112, u64::MAX, "whose sum overflows");
+        refuse(0x11a, 0x81, "byte 282: global buffer 0 starts at byte 129");
+        refuse(0x11a, 0xc0, "not before the column metadata at 157");
+        refuse(0x122, 0x1000, "beyond the footer at 298");
+        refuse(0x122, u64::MAX, "whose sum overflows");
+        refuse(0x122, 0x1c, "byte 128: the file descriptor does not decode");
+        refuse(0x122, 0, "byte 128: the file descriptor has no schema");
+        refuse(0x12a, 0x80, "not before the column metadata");
+    }
+
+    #[test]
+    fn shared_metadata_is_bounded() {
+        let mut file = wide_file();
+        let (index, _) = open(&file, u64::MAX).unwrap();
+        let table = index.columns[999].end as usize;
+        let region = index.columns[0].start..index.columns[999].end;
+        let forge = |file: &mut Vec<u8>, columns: usize| {
+            for column in 0..columns {
+                let at = table + column * 16;
+                file[at..at + 8].copy_from_slice(&region.start.to_le_bytes());
+                let size = region.end - region.start;
+                file[at + 8..at + 16].copy_from_slice(&size.to_le_bytes());
+            }
+        };
+        forge(&mut file, 15);
+        assert!(open(&file, 4096).is_ok());
+        forge(&mut file, 1000);
+        let error = open(&file, 4096).unwrap_err().to_string();
+        assert!(error.contains("share their metadata so often"), "{error}");
+    }
+
+    #[test]
+    fn every_truncation_and_flip_is_an_error_or_a_file() {
+        let file = example_file();
+        for len in 0..file.len() {
+            assert!(open(&file[..len], 64).is_err(), "{len}");
+        }
+        for bit in 0..file.len() * 8 {
+            let mut flipped = file.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let Ok((index, _)) = open(&flipped, 4096) else { continue };
+            if let Some(bytes) = index.column_bytes(0) {
+                let _ = crate::container::Column::parse(&bytes, &index, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_bytes_from_the_caller() {
+        let file = Bytes::from(example_file());
+        assert!(matches!(Tail::parse(338, 1, file.clone()), Err(Error::Invalid(_))));
+        assert!(matches!(Tail::parse(338, u64::MAX, file.clone()), Err(Error::Invalid(_))));
+        let mut tail = Tail::parse(338, 298, file.slice(298..)).unwrap();
+        assert!(matches!(tail.supply(file.slice(0..3)), Err(Error::Invalid(_))));
+        assert!(matches!(tail.into_index(), Err(Error::Invalid(_))));
+    }
+}

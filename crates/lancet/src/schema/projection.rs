@@ -1,0 +1,270 @@
+//! Names into fields and columns.
+//!
+//! A name is a path of field names with dots between. Lists and maps may be stepped through by the
+//! name of their item or entries, or silently: `l.item.x` and `l.x` are the same field. A field
+//! whose own name has dots is found too, and wins over the split. Asking for a field gives all
+//! below it; the order is the order asked for; what is asked for twice comes once.
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+
+use super::columns::{LeafKind, Node};
+use crate::error::{Error, Result};
+
+/// Some fields of a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Projection {
+    pub(crate) schema: SchemaRef,
+    /// The fields with their column numbers in the file.
+    pub(crate) nodes: Vec<Node>,
+}
+
+/// What is wanted of a field.
+enum Wanted {
+    All,
+    /// Children by index, in the order asked for.
+    Some(Vec<(usize, Wanted)>),
+}
+
+/// Picks the fields called `names` out of the schema and its columns.
+pub(crate) fn project<S: AsRef<str>>(
+    schema: &Schema,
+    nodes: &[Node],
+    names: impl IntoIterator<Item = S>,
+) -> Result<Projection> {
+    let mut wanted = Vec::new();
+    for name in names {
+        let name = name.as_ref();
+        let path = find(nodes, name).ok_or_else(|| unknown(nodes, name))?;
+        want(&mut wanted, &path);
+    }
+    let nodes = pick(nodes, &wanted, keep);
+    let fields: Fields = nodes.iter().map(|node| node.field().clone()).collect();
+    let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+    Ok(Projection { schema, nodes })
+}
+
+/// Indexes from the top down to the field called `name`.
+fn find(nodes: &[Node], name: &str) -> Option<Vec<usize>> {
+    if let Some(index) = nodes.iter().position(|node| node.field().name() == name) {
+        return Some(vec![index]);
+    }
+    let below = |(index, node): (usize, &Node)| {
+        let rest = name.strip_prefix(node.field().name().as_str())?.strip_prefix('.')?;
+        prepend(index, find_below(node, rest)?)
+    };
+    nodes.iter().enumerate().find_map(below)
+}
+
+/// Indexes from the children of `node` down to the field called `name`.
+fn find_below(node: &Node, name: &str) -> Option<Vec<usize>> {
+    let named = find(node.children(), name);
+    match node {
+        Node::Leaf(_) | Node::Struct { .. } => named,
+        // The item or the entries need not be named.
+        Node::List { child, .. } | Node::Map { child, .. } | Node::FixedSizeList { child, .. } => {
+            named.or_else(|| prepend(0, find_below(child, name)?))
+        }
+    }
+}
+
+fn prepend(index: usize, mut path: Vec<usize>) -> Option<Vec<usize>> {
+    path.insert(0, index);
+    Some(path)
+}
+
+fn want(wanted: &mut Vec<(usize, Wanted)>, path: &[usize]) {
+    let Some((&index, rest)) = path.split_first() else { return };
+    let place = wanted.iter().position(|(known, _)| *known == index).unwrap_or_else(|| {
+        wanted.push((index, Wanted::Some(Vec::new())));
+        wanted.len().saturating_sub(1)
+    });
+    let Some((_, entry)) = wanted.get_mut(place) else { return };
+    match entry {
+        Wanted::All => {}
+        whole if rest.is_empty() => *whole = Wanted::All,
+        Wanted::Some(children) => want(children, rest),
+    }
+}
+
+fn pick(
+    nodes: &[Node],
+    wanted: &[(usize, Wanted)],
+    keep: impl Fn(&Node, &Wanted) -> Option<Node>,
+) -> Vec<Node> {
+    wanted.iter().filter_map(|(index, wanted)| keep(nodes.get(*index)?, wanted)).collect()
+}
+
+/// The wanted part of a node.
+fn keep(node: &Node, wanted: &Wanted) -> Option<Node> {
+    let Wanted::Some(wanted) = wanted else { return Some(node.clone()) };
+    let mut children = pick(node.children(), wanted, keep);
+    let retyped = |data_type| {
+        let field: &Field = node.field();
+        Arc::new(field.clone().with_data_type(data_type))
+    };
+    if let Node::Struct { .. } = node {
+        let fields: Fields = children.iter().map(|child| child.field().clone()).collect();
+        return Some(Node::Struct { field: retyped(DataType::Struct(fields)), children });
+    }
+    let child = Box::new(children.pop()?);
+    let item: FieldRef = child.field().clone();
+    Some(match node {
+        Node::Leaf(_) | Node::Struct { .. } => node.clone(),
+        Node::List { large: false, .. } => {
+            Node::List { field: retyped(DataType::List(item)), large: false, child }
+        }
+        Node::List { large: true, .. } => {
+            Node::List { field: retyped(DataType::LargeList(item)), large: true, child }
+        }
+        Node::Map { child: entries, .. } => keep_map(node, entries, *child, retyped),
+        Node::FixedSizeList { field, dimension, .. } => {
+            let DataType::FixedSizeList(_, n) = field.data_type() else { return None };
+            let field = retyped(DataType::FixedSizeList(item, *n));
+            Node::FixedSizeList { field, dimension: *dimension, child }
+        }
+    })
+}
+
+/// A map stays one when both key and value are wanted whole; otherwise it becomes a list of entries,
+/// since Arrow has no map without one of them.
+fn keep_map(
+    node: &Node,
+    entries: &Node,
+    child: Node,
+    retyped: impl Fn(DataType) -> FieldRef,
+) -> Node {
+    let mut kept: Vec<_> = child.children().iter().map(|node| node.field().name()).collect();
+    let mut all: Vec<_> = entries.children().iter().map(|node| node.field().name()).collect();
+    kept.sort();
+    all.sort();
+    if kept == all && whole(&child, entries) {
+        return node.clone();
+    }
+    let field = retyped(DataType::List(child.field().clone()));
+    Node::List { field, large: false, child: Box::new(child) }
+}
+
+/// All leaves of `all` are among those of `kept`.
+fn whole(kept: &Node, all: &Node) -> bool {
+    let count = |node: &Node| {
+        let mut leaves = Vec::new();
+        node.collect_leaves(&mut leaves);
+        leaves.len()
+    };
+    count(kept) == count(all)
+}
+
+fn unknown(nodes: &[Node], name: &str) -> Error {
+    if let Some(packed) = inside_packed(nodes, name) {
+        return Error::invalid(format!(
+            "`{name}` lies inside the packed struct `{packed}`, which is stored as one column; \
+             ask for `{packed}`"
+        ));
+    }
+    let near = near_names(nodes, name);
+    if !near.is_empty() {
+        return Error::invalid(format!(
+            "there is no field `{name}`; did you mean {}?",
+            near.join(" or ")
+        ));
+    }
+    let mut some: Vec<_> =
+        nodes.iter().take(SHOWN).map(|n| format!("`{}`", n.field().name())).collect();
+    if nodes.len() > SHOWN {
+        some.push("…".into());
+    }
+    Error::invalid(format!("there is no field `{name}`; the fields are {}", some.join(", ")))
+}
+
+/// The packed struct that `name` leads into.
+fn inside_packed<'a>(nodes: &[Node], name: &'a str) -> Option<&'a str> {
+    name.match_indices('.').find_map(|(dot, _)| {
+        let parent = name.get(..dot)?;
+        let mut nodes = nodes;
+        let mut kind = None;
+        for index in find(nodes, parent)? {
+            let node = nodes.get(index)?;
+            kind = match node {
+                Node::Leaf(leaf) => Some(leaf.kind),
+                _ => None,
+            };
+            nodes = node.children();
+        }
+        (kind == Some(LeafKind::PackedStruct)).then_some(parent)
+    })
+}
+
+/// How many names an error shows.
+const SHOWN: usize = 5;
+/// Names longer than this are not compared.
+const COMPARED_CHARS: usize = 100;
+
+/// The names that differ least from `name`, if few letters are enough.
+fn near_names(nodes: &[Node], name: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    nodes.iter().for_each(|node| paths_of(node, "", &mut paths));
+    let lower = name.to_lowercase();
+    let length = lower.chars().count();
+    if length > COMPARED_CHARS {
+        return Vec::new();
+    }
+    let most = (length / 3).clamp(1, 3);
+    let mut near: Vec<_> = paths
+        .into_iter()
+        .filter(|path| path.chars().count().abs_diff(length) <= most)
+        .map(|path| (distance(&lower, &path.to_lowercase()), path))
+        .filter(|(distance, _)| *distance <= most)
+        .collect();
+    near.sort();
+    near.into_iter().take(SHOWN).map(|(_, path)| format!("`{path}`")).collect()
+}
+
+/// All names below a node, without those of items and entries.
+fn paths_of(node: &Node, above: &str, out: &mut Vec<String>) {
+    let name = node.field().name();
+    let path = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
+    // Deep trees of long names would cost their square.
+    if path.len() > COMPARED_CHARS.saturating_mul(4) {
+        return;
+    }
+    let mut node = node;
+    while let Node::List { child, .. }
+    | Node::Map { child, .. }
+    | Node::FixedSizeList { child, .. } = node
+    {
+        node = child;
+    }
+    node.children().iter().for_each(|child| paths_of(child, &path, out));
+    out.push(path);
+}
+
+/// Letters to insert, delete or replace to turn one name into the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i.saturating_add(1);
+        for (cell, y) in row.iter_mut().skip(1).zip(&b) {
+            let replaced = diagonal.saturating_add(usize::from(x != *y));
+            diagonal = *cell;
+            left = replaced.min(left.saturating_add(1)).min(cell.saturating_add(1));
+            *cell = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i.saturating_add(1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+#[path = "projection_tests.rs"]
+mod tests;

@@ -1,0 +1,401 @@
+//! What a version can hold: refuses schemas that the reference would refuse, or write so that it
+//! cannot read them back.
+//!
+//! | what | 2.1 | 2.2 |
+//! |---|---|---|
+//! | maps, fixed-size lists of structs | no | yes |
+//! | strings, binaries and fixed-size lists in packed structs | no | yes |
+//! | fixed-size binaries of no bytes | no | yes |
+//!
+//! Types that no version can hold are refused by [`logical`](super::logical).
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::collections::HashSet;
+
+use arrow_schema::{DataType, Field, Schema};
+
+use super::columns::{self, BLOB_KEY, LeafKind, PACKED_KEYS};
+use super::{MAX_DEPTH, in_field, logical};
+use crate::container::Version;
+use crate::error::{Error, Result};
+
+/// What differs between versions.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    version: Version,
+    maps: bool,
+    fixed_size_lists_of_structs: bool,
+    variable_packed_structs: bool,
+    zero_width_binaries: bool,
+}
+
+impl Rules {
+    fn of(version: Version) -> Self {
+        let later = version >= Version::V2_2;
+        Self {
+            version,
+            maps: later,
+            fixed_size_lists_of_structs: later,
+            variable_packed_structs: later,
+            zero_width_binaries: later,
+        }
+    }
+
+    /// Refuses unless the version has it.
+    fn need(&self, has: bool, what: &str) -> Result<()> {
+        if has {
+            return Ok(());
+        }
+        refuse(format!("{what} in format {}; write 2.2", self.version))
+    }
+}
+
+/// What lies above a field.
+#[derive(Debug, Clone, Copy, Default)]
+struct Above {
+    depth: usize,
+    list: bool,
+    fixed_size_list: bool,
+}
+
+fn refuse<T>(what: impl Into<String>) -> Result<T> {
+    Err(Error::unsupported(what))
+}
+
+/// Checks that `version` can hold the schema.
+pub(crate) fn check(schema: &Schema, version: Version) -> Result<()> {
+    check_names(schema)?;
+    let rules = Rules::of(version);
+    for field in schema.fields() {
+        check_field(field, &rules, Above::default())?;
+    }
+    check_empty_structs(schema)
+}
+
+fn check_names(schema: &Schema) -> Result<()> {
+    let mut seen = HashSet::new();
+    for field in schema.fields() {
+        let name = field.name();
+        if name.contains('.') {
+            return Err(Error::invalid(format!(
+                "the top-level field `{name}` has a dot in its name; rename it or use a struct"
+            )));
+        }
+        if !seen.insert(name) {
+            return Err(Error::invalid(format!("two top-level fields are called `{name}`")));
+        }
+    }
+    Ok(())
+}
+
+/// The reference forgets the column of a struct without fields and then reads every later column
+/// from its neighbour.
+fn check_empty_structs(schema: &Schema) -> Result<()> {
+    let nodes = columns::columns_of(schema)?;
+    let leaves = columns::leaves(&nodes);
+    let others = leaves.split_last().map_or(&[][..], |(_, others)| others);
+    match others.iter().find(|leaf| leaf.kind == LeafKind::EmptyStruct) {
+        Some(leaf) => in_field(
+            refuse("a struct without fields must be the last column; move or drop it"),
+            leaf.field.name(),
+        ),
+        None => Ok(()),
+    }
+}
+
+fn check_field(field: &Field, rules: &Rules, above: Above) -> Result<()> {
+    let own = check_own(field, rules, above);
+    in_field(own, field.name())?;
+    if columns::is_packed(field) {
+        return Ok(());
+    }
+    let depth = above.depth.saturating_add(1);
+    let below = match field.data_type() {
+        DataType::List(_) | DataType::LargeList(_) | DataType::Map(..) => {
+            Above { depth, list: true, ..above }
+        }
+        DataType::FixedSizeList(..) => Above { depth, fixed_size_list: true, ..above },
+        _ => Above { depth, ..above },
+    };
+    let children: Vec<&Field> = match field.data_type() {
+        DataType::Struct(fields) => fields.iter().map(AsRef::as_ref).collect(),
+        DataType::List(child) | DataType::LargeList(child) | DataType::Map(child, _) => {
+            vec![child]
+        }
+        DataType::FixedSizeList(item, _) if is_struct(item) => vec![item],
+        _ => vec![],
+    };
+    children.into_iter().try_for_each(|child| check_field(child, rules, below))
+}
+
+/// Checks the field without its children.
+fn check_own(field: &Field, rules: &Rules, above: Above) -> Result<()> {
+    if above.depth >= MAX_DEPTH {
+        return refuse(format!("fields nested deeper than {MAX_DEPTH}"));
+    }
+    logical::to_name(field)?;
+    check_blob(field, above)?;
+    check_packed_mark(field)?;
+    match field.data_type() {
+        DataType::FixedSizeBinary(0) => {
+            rules.need(rules.zero_width_binaries, "a fixed-size binary of 0 bytes")
+        }
+        DataType::List(_) | DataType::LargeList(_) if above.fixed_size_list => {
+            refuse("a list below a fixed-size list of structs; use a list of structs")
+        }
+        DataType::Map(entries, _) => {
+            rules.need(rules.maps, "a map")?;
+            if above.fixed_size_list {
+                return refuse("a map below a fixed-size list of structs; use a list of structs");
+            }
+            check_entries(entries)
+        }
+        DataType::FixedSizeList(item, _) if is_struct(item) => {
+            rules.need(rules.fixed_size_lists_of_structs, "a fixed-size list of structs")?;
+            if above.list {
+                return refuse("a fixed-size list of structs below a list; use a list of lists");
+            }
+            if columns::is_packed(item) {
+                return refuse("a fixed-size list of packed structs; remove the packed mark");
+            }
+            Ok(())
+        }
+        DataType::FixedSizeList(..) if logical::bits(field.data_type()).is_none() => {
+            refuse("a fixed-size list of more than 2^64 bits a value")
+        }
+        DataType::Struct(fields) if fields.is_empty() && (above.list || above.fixed_size_list) => {
+            refuse("a struct without fields below a list; drop it")
+        }
+        DataType::Struct(fields) if columns::is_packed(field) => fields
+            .iter()
+            .try_for_each(|child| in_field(check_packed_child(child, rules), child.name())),
+        _ => Ok(()),
+    }
+}
+
+fn is_struct(field: &Field) -> bool {
+    matches!(field.data_type(), DataType::Struct(_))
+}
+
+fn check_entries(entries: &Field) -> Result<()> {
+    match entries.data_type() {
+        DataType::Struct(fields) if fields.len() == 2 => match fields.first() {
+            Some(key) if key.is_nullable() => {
+                refuse("a map whose keys may be null; make the key field non-nullable")
+            }
+            _ => Ok(()),
+        },
+        _ => Err(Error::invalid("the entries of a map must be a struct of key and value")),
+    }
+}
+
+fn check_blob(field: &Field, above: Above) -> Result<()> {
+    if columns::is_blob_v2(field) {
+        return refuse(
+            "blobs of the second kind, which files cannot describe; use a LargeBinary field \
+             marked with `lance-encoding:blob`",
+        );
+    }
+    if !field.metadata().contains_key(BLOB_KEY) {
+        return Ok(());
+    }
+    if *field.data_type() != DataType::LargeBinary {
+        return refuse(format!(
+            "a blob of type {}; cast it to LargeBinary or remove `{BLOB_KEY}`",
+            field.data_type()
+        ));
+    }
+    if above.list || above.fixed_size_list {
+        return refuse(format!("a blob below a list; remove `{BLOB_KEY}`"));
+    }
+    Ok(())
+}
+
+/// The reference understands only `true`, and only on structs.
+fn check_packed_mark(field: &Field) -> Result<()> {
+    for key in PACKED_KEYS {
+        let Some(value) = field.metadata().get(key) else { continue };
+        let is_true = value.eq_ignore_ascii_case("true");
+        if columns::is_truthy(value) && !is_true {
+            return refuse(format!("`{key}` must be `true`, not `{value}`"));
+        }
+        let nested = field.data_type().is_nested() && !is_struct(field);
+        if is_true && nested {
+            return refuse(format!("`{key}` on a {}; only structs are packed", field.data_type()));
+        }
+    }
+    Ok(())
+}
+
+fn check_packed_child(child: &Field, rules: &Rules) -> Result<()> {
+    use DataType::*;
+    let whole_bytes = |t: &DataType| logical::bits(t).is_some_and(|bits| bits > 0 && bits % 8 == 0);
+    match child.data_type() {
+        Utf8 | LargeUtf8 | Binary | LargeBinary | Utf8View | BinaryView => {
+            rules.need(rules.variable_packed_structs, "a string or binary in a packed struct")?;
+        }
+        FixedSizeList(item, _) if whole_bytes(item.data_type()) => {
+            rules.need(rules.variable_packed_structs, "a fixed-size list in a packed struct")?;
+        }
+        flat if !flat.is_nested() && whole_bytes(flat) => {}
+        other => {
+            return refuse(format!("{other} in a packed struct; remove the packed mark"));
+        }
+    }
+    logical::to_name(child).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn field(name: &str, data_type: DataType) -> Field {
+        Field::new(name, data_type, true)
+    }
+
+    fn marked(data_type: DataType, key: &str, value: &str) -> Field {
+        field("c", data_type).with_metadata([(key.into(), value.into())].into())
+    }
+
+    fn list(item: Field) -> DataType {
+        DataType::List(Arc::new(item))
+    }
+
+    fn fsl(item: DataType, dimension: i32) -> DataType {
+        DataType::FixedSizeList(Arc::new(field("item", item)), dimension)
+    }
+
+    fn structure(fields: Vec<Field>) -> DataType {
+        DataType::Struct(fields.into())
+    }
+
+    fn map(key_nullable: bool) -> DataType {
+        let entries = structure(vec![
+            Field::new("key", DataType::Utf8, key_nullable),
+            field("value", DataType::Int32),
+        ]);
+        DataType::Map(Arc::new(Field::new("entries", entries, false)), false)
+    }
+
+    fn packed(child: DataType) -> Field {
+        marked(
+            structure(vec![field("x", DataType::Int32), field("y", child)]),
+            PACKED_KEYS[0],
+            "true",
+        )
+    }
+
+    /// Whether 2.1 and 2.2 can hold a field, and what the last refusal says.
+    fn outcome(field: Field) -> (bool, bool, String) {
+        let schema = Schema::new(vec![field]);
+        let mut message = String::new();
+        let mut holds = |version| match check(&schema, version) {
+            Ok(()) => true,
+            Err(Error::Unsupported(what)) => {
+                message = what;
+                false
+            }
+            Err(other) => panic!("{other}"),
+        };
+        (holds(Version::V2_1), holds(Version::V2_2), message)
+    }
+
+    #[test]
+    fn versions_differ_as_the_table_says() {
+        use DataType::*;
+        let inner = || structure(vec![field("x", Int32)]);
+        for later in [
+            field("c", map(false)),
+            field("c", list(field("item", map(false)))),
+            field("c", fsl(inner(), 3)),
+            field("c", FixedSizeBinary(0)),
+            packed(Utf8),
+            packed(LargeBinary),
+            packed(fsl(Float32, 4)),
+        ] {
+            let name = later.data_type().clone();
+            let (v21, v22, message) = outcome(later);
+            assert_eq!((v21, v22), (false, true), "{name}: {message}");
+            assert!(message.contains("write 2.2"), "{message}");
+        }
+    }
+
+    #[test]
+    fn both_versions_hold() {
+        use DataType::*;
+        for both in [
+            field("c", Utf8View),
+            field("c", list(field("item", Dictionary(Int8.into(), Utf8.into())))),
+            field("c", list(field("item", fsl(Int32, 2)))),
+            field("c", fsl(fsl(Boolean, 2), 3)),
+            field("c", structure(vec![])),
+            field("c", structure(vec![marked(LargeBinary, BLOB_KEY, "")])),
+            packed(FixedSizeBinary(3)),
+            field("c", list(packed(Int64))),
+            marked(structure(vec![field("x", Utf8)]), "packed", "false"),
+        ] {
+            let name = both.data_type().clone();
+            assert_eq!(outcome(both), (true, true, String::new()), "{name}");
+        }
+    }
+
+    #[test]
+    fn neither_version_holds() {
+        use DataType::*;
+        let inner = || structure(vec![field("x", Int32)]);
+        let with_list = structure(vec![field("l", list(field("item", Int32)))]);
+        let with_map = structure(vec![field("m", map(false))]);
+        for (neither, reason) in [
+            (field("c", map(true)), "keys may be null"),
+            (field("c", fsl(with_list, 2)), "a list below a fixed-size list"),
+            (field("c", fsl(with_map, 2)), "a map below a fixed-size list"),
+            (field("c", list(field("item", fsl(inner(), 2)))), "below a list"),
+            (field("c", list(field("item", structure(vec![])))), "a struct without fields below"),
+            (field("c", list(field("item", ListView(field("item", Int8).into())))), "list view"),
+            (marked(Binary, BLOB_KEY, "true"), "cast it to LargeBinary"),
+            (field("c", list(marked(LargeBinary, BLOB_KEY, "true"))), "a blob below a list"),
+            (marked(LargeBinary, super::super::EXTENSION_NAME, columns::BLOB_V2), "second kind"),
+            (marked(inner(), PACKED_KEYS[0], "1"), "must be `true`, not `1`"),
+            (marked(list(field("item", Int32)), "packed", "true"), "only structs are packed"),
+            (packed(Boolean), "remove the packed mark"),
+            (packed(fsl(Boolean, 8)), "remove the packed mark"),
+            (packed(inner()), "remove the packed mark"),
+            (packed(list(field("item", Int32))), "remove the packed mark"),
+            (packed(Dictionary(Int8.into(), Utf8.into())), "remove the packed mark"),
+        ] {
+            let (v21, v22, message) = outcome(neither);
+            assert_eq!((v21, v22), (false, false), "{reason}");
+            assert!(message.contains(reason), "{reason}: {message}");
+            assert!(message.starts_with("field `"), "{message}");
+        }
+    }
+
+    #[test]
+    fn empty_structs_come_last() {
+        let empty = || field("e", structure(vec![]));
+        let number = || field("i", DataType::Int64);
+        assert!(check(&Schema::new(vec![number(), empty()]), Version::V2_1).is_ok());
+        let error = check(&Schema::new(vec![empty(), number()]), Version::V2_2).unwrap_err();
+        assert!(error.to_string().contains("must be the last column"), "{error}");
+    }
+
+    #[test]
+    fn names() {
+        let check = |names: [&str; 2]| {
+            let fields = names.map(|name| field(name, DataType::Int32)).to_vec();
+            check(&Schema::new(fields), Version::V2_2)
+        };
+        assert!(check(["", "A"]).is_ok());
+        assert!(matches!(check(["a", "a"]), Err(Error::Invalid(_))));
+        assert!(matches!(check(["a.b", "a"]), Err(Error::Invalid(_))));
+        let dotted = structure(vec![field("a.b", DataType::Int8), field("a.b", DataType::Int8)]);
+        let nested = Schema::new(vec![field("s", dotted)]);
+        assert!(super::check(&nested, Version::V2_1).is_ok());
+    }
+}
