@@ -11,9 +11,39 @@
 //!
 //! Those modules only dispatch; each technique has a file of its own.
 
-pub(crate) mod values;
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
-pub(crate) use values::{FixedValues, Offsets, ValueType, Values, VariableValues};
+mod bitpack;
+pub(crate) mod block;
+mod byte_stream_split;
+mod fixed_size_list;
+mod flat;
+pub(crate) mod fsst;
+mod gather;
+mod general;
+pub(crate) mod mini_block;
+mod packed_struct;
+pub(crate) mod per_value;
+mod rle;
+pub(crate) mod values;
+mod variable;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub(crate) use values::{
+    FixedSizeListValues, FixedValues, Offsets, ValueType, Values, VariableValues,
+};
+
+use crate::error::{Error, Result, ensure};
+
+// Stored words are viewed as numbers in place, which needs the byte order of the format.
+#[cfg(target_endian = "big")]
+compile_error!("lancet runs on little-endian machines only");
 
 /// How values are compressed: the checked form of the format's `CompressiveEncoding` message.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +59,7 @@ pub(crate) enum Encoding {
     /// One packed block of 1,024 values that starts with its width.
     InlineBitpacking { bits: u64 },
     /// Strings coded with a symbol table.
-    Fsst { table: std::sync::Arc<[u8]>, values: Box<Encoding> },
+    Fsst { table: Arc<fsst::SymbolTable>, values: Box<Encoding> },
     /// Runs of equal values, lengths of one byte.
     Rle { bits: u64 },
     /// All first bytes, then all second bytes, and so on.
@@ -67,6 +97,89 @@ pub(crate) enum PackedWidth {
     Length { bits: u64 },
 }
 
+impl Encoding {
+    /// Value buffers of one mini-block chunk.
+    pub(crate) fn num_buffers(&self) -> usize {
+        match self {
+            Self::Rle { .. } => 2,
+            Self::General { values, .. } => values.num_buffers(),
+            Self::FixedSizeList { has_validity, values, .. } => {
+                values.num_buffers().saturating_add(usize::from(*has_validity))
+            }
+            Self::Constant => 0,
+            _ => 1,
+        }
+    }
+
+    /// Bits of one uncompressed value, where the encoding is one of plain fixed-width values.
+    ///
+    /// This is how a dictionary page says how wide its indices are.
+    pub(crate) fn fixed_bits(&self) -> Option<u64> {
+        match self {
+            Self::Flat { bits }
+            | Self::OutOfLineBitpacking { bits, .. }
+            | Self::InlineBitpacking { bits }
+            | Self::Rle { bits }
+            | Self::ByteStreamSplit { bits } => Some(*bits),
+            Self::General { values, .. } => values.fixed_bits(),
+            _ => None,
+        }
+    }
+
+    /// The encoding in words, outermost first.
+    pub(crate) fn describe(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flat { bits } => write!(f, "flat {bits}-bit"),
+            Self::Variable { offset_bits } => write!(f, "variable ({offset_bits}-bit offsets)"),
+            Self::Constant => write!(f, "all null"),
+            Self::OutOfLineBitpacking { bits, packed_bits } => {
+                write!(f, "bit-packed {bits}-bit to {packed_bits}-bit")
+            }
+            Self::InlineBitpacking { bits } => write!(f, "bit-packed {bits}-bit"),
+            Self::Fsst { values, .. } => write!(f, "fsst over {values}"),
+            Self::Rle { bits } => write!(f, "run-length {bits}-bit"),
+            Self::ByteStreamSplit { bits } => write!(f, "byte stream split {bits}-bit"),
+            Self::General { scheme, values, .. } => write!(f, "{scheme} over {values}"),
+            Self::FixedSizeList { items_per_value, has_validity, values } => {
+                let nullable = if *has_validity { "nullable " } else { "" };
+                write!(f, "fixed-size list of {items_per_value} {nullable}items, {values}")
+            }
+            Self::PackedStruct { field_bits } => {
+                write!(f, "packed struct of {} fields", field_bits.len())?;
+                let mut separator = ": ";
+                for bits in field_bits {
+                    write!(f, "{}{bits}-bit", std::mem::replace(&mut separator, ", "))?;
+                }
+                Ok(())
+            }
+            Self::VariablePackedStruct { fields } => {
+                write!(f, "packed struct of {} fields", fields.len())?;
+                let mut separator = ": ";
+                for field in fields {
+                    let encoding = &field.encoding;
+                    write!(f, "{}{encoding}", std::mem::replace(&mut separator, "; "))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lz4 => "lz4",
+            Self::Zstd => "zstd",
+        })
+    }
+}
+
 /// What decoding may still allocate beyond what the stored bytes justify, and buffers to reuse.
 #[derive(Debug)]
 pub(crate) struct Scratch {
@@ -74,19 +187,29 @@ pub(crate) struct Scratch {
     claimed: u64,
     /// Decompressed bytes of the unit at hand.
     pub(crate) bytes: Vec<u8>,
+    /// Levels of a unit whose codec yields plain values.
+    levels: FixedValues,
+    /// Checked dictionary indices of a unit.
+    indices: Vec<u32>,
 }
 
 impl Scratch {
     /// A scratch that lets decoding claim `limit` bytes.
     pub(crate) fn new(limit: u64) -> Self {
-        Self { limit, claimed: 0, bytes: Vec::new() }
+        Self {
+            limit,
+            claimed: 0,
+            bytes: Vec::new(),
+            levels: FixedValues::new(16),
+            indices: Vec::new(),
+        }
     }
 
     /// Asks for `bytes` more, on the word of a number from the file. Call before allocating.
-    pub(crate) fn claim(&mut self, bytes: u64, what: &str) -> crate::Result<()> {
+    pub(crate) fn claim(&mut self, bytes: u64, what: &str) -> Result<()> {
         let needed = self.claimed.saturating_add(bytes);
         if needed > self.limit {
-            return Err(crate::Error::Limit {
+            return Err(Error::Limit {
                 what: what.into(),
                 needed,
                 limit: self.limit,
@@ -95,5 +218,115 @@ impl Scratch {
         }
         self.claimed = needed;
         Ok(())
+    }
+
+    /// Hands back what was claimed for something that is gone again.
+    pub(crate) fn release(&mut self, bytes: u64) {
+        self.claimed = self.claimed.saturating_sub(bytes);
+    }
+
+    /// Decompresses one unit into the buffer that [`Scratch::bytes`] keeps for it.
+    ///
+    /// `bound` is the most bytes the inner encoding can have, where that is known. The caller
+    /// hands the buffer back with [`Scratch::recycle`], so that nested units work too.
+    fn decompress(&mut self, scheme: Scheme, unit: &[u8], bound: Option<u64>) -> Result<Vec<u8>> {
+        let bound = bound.unwrap_or(u64::MAX);
+        let max_bytes = match general::uncompressed_size(scheme, unit)? {
+            Some(size) => {
+                ensure!(
+                    size <= bound,
+                    "a compressed unit claims {size} bytes, but its values need at most {bound}"
+                );
+                size
+            }
+            None => bound.min(self.limit.saturating_sub(self.claimed)),
+        };
+        self.claim(max_bytes, "a compressed unit")?;
+        let mut bytes = std::mem::take(&mut self.bytes);
+        general::decompress(scheme, unit, max_bytes, &mut bytes)?;
+        // A frame that does not tell its size was given all there is; keep only what it took.
+        self.release(max_bytes.saturating_sub(size_u64(bytes.len())));
+        Ok(bytes)
+    }
+
+    /// Takes back a buffer of [`Scratch::decompress`]; `kept` of its bytes live on as values.
+    fn recycle(&mut self, bytes: Vec<u8>, kept: usize) {
+        self.release(size_u64(bytes.len().saturating_sub(kept)));
+        self.bytes = bytes;
+    }
+}
+
+/// A size in memory as a number of the format.
+fn size_u64(size: usize) -> u64 {
+    u64::try_from(size).unwrap_or(u64::MAX)
+}
+
+/// Bytes of `num_values` values of `bits` bits back to back.
+fn byte_len(num_values: usize, bits: u64) -> Result<usize> {
+    let bytes = size_u64(num_values).checked_mul(bits).map(|bits| bits.div_ceil(8));
+    bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or_else(|| {
+        Error::corrupt(format!("{num_values} values of {bits} bits do not fit into memory"))
+    })
+}
+
+/// `left * right`, both counts from a file.
+fn product(left: usize, right: usize) -> Result<usize> {
+    left.checked_mul(right)
+        .ok_or_else(|| Error::corrupt(format!("the product of {left} and {right} is too large")))
+}
+
+/// A count of the format as a size in memory.
+fn size(number: u64) -> Result<usize> {
+    usize::try_from(number)
+        .map_err(|_| Error::corrupt(format!("{number} does not fit into memory")))
+}
+
+/// The error for values that an encoding cannot hold.
+fn mismatch(encoding: &Encoding, values: impl fmt::Debug) -> Error {
+    Error::corrupt(format!("the encoding \"{encoding}\" cannot hold {values:?}"))
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_in_words() {
+        let bss = Box::new(Encoding::ByteStreamSplit { bits: 64 });
+        let zstd = Encoding::General { scheme: Scheme::Zstd, level: None, values: bss };
+        assert_eq!(zstd.describe(), "zstd over byte stream split 64-bit");
+        assert_eq!(Encoding::InlineBitpacking { bits: 32 }.describe(), "bit-packed 32-bit");
+        let packed = Encoding::PackedStruct { field_bits: vec![64, 16] };
+        assert_eq!(packed.describe(), "packed struct of 2 fields: 64-bit, 16-bit");
+    }
+
+    #[test]
+    fn buffers_of_a_chunk() {
+        let flat = || Box::new(Encoding::Flat { bits: 16 });
+        let list = |has_validity, values| {
+            Box::new(Encoding::FixedSizeList { items_per_value: 2, has_validity, values })
+        };
+        assert_eq!(flat().num_buffers(), 1);
+        assert_eq!(Encoding::Rle { bits: 8 }.num_buffers(), 2);
+        assert_eq!(list(true, list(false, flat())).num_buffers(), 2);
+        assert_eq!(list(true, list(true, flat())).num_buffers(), 3);
+        let values = list(true, flat());
+        let lz4 = Encoding::General { scheme: Scheme::Lz4, level: None, values };
+        assert_eq!(lz4.num_buffers(), 2);
+    }
+
+    #[test]
+    fn claims_stop_at_the_limit_and_can_be_handed_back() {
+        let mut scratch = Scratch::new(100);
+        scratch.claim(60, "a").unwrap();
+        assert!(matches!(scratch.claim(41, "b"), Err(Error::Limit { needed: 101, .. })));
+        scratch.release(1);
+        scratch.claim(41, "b").unwrap();
     }
 }

@@ -1,0 +1,604 @@
+//! Numbers in as few bits as the largest one needs, in blocks of 1,024.
+//!
+//! A packed block holds 1,024 values of `T` bits (8, 16, 32 or 64) in `W` bits each, `128 * W`
+//! bytes, in the transposed order that the FastLanes kernels define.
+//!
+//! Inline (a chunk, or a block of at most 1,024 values; no values, no bytes):
+//!
+//! | bytes | what |
+//! |---|---|
+//! | `T / 8` | `W` |
+//! | `128 * W` | one packed block; positions behind the last value are zero |
+//!
+//! Out of line (blocks only; `W` stands in the message):
+//!
+//! | bytes | what |
+//! |---|---|
+//! | `128 * W` each | `n / 1024` packed blocks |
+//! | `128 * W` or `t * T / 8` | the `t = n % 1024` values left: packed, or raw if that is no longer |
+
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+use std::slice;
+
+use arrow_buffer::{ArrowNativeType, MutableBuffer};
+use fastlanes::BitPacking;
+
+use super::{FixedValues, Scratch, product, size, size_u64};
+use crate::error::{Error, Result, ensure};
+
+/// Values of a packed block.
+pub(super) const BLOCK: usize = 1024;
+
+/// A number that can be packed.
+pub(super) trait Word: BitPacking + ArrowNativeType {
+    /// Reads a stored word; `bytes` has the size of one.
+    fn read(bytes: &[u8]) -> Self;
+    fn widen(self) -> u64;
+    fn append_to(self, out: &mut Vec<u8>);
+}
+
+macro_rules! word {
+    ($word:ty) => {
+        impl Word for $word {
+            #[inline]
+            fn read(bytes: &[u8]) -> Self {
+                bytes.try_into().map_or(0, Self::from_le_bytes)
+            }
+
+            fn widen(self) -> u64 {
+                self.into()
+            }
+
+            #[inline]
+            fn append_to(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+        }
+    };
+}
+word!(u8);
+word!(u16);
+word!(u32);
+word!(u64);
+
+/// Runs `$body` with `$word` standing for the number type of `$bits` bits.
+macro_rules! with_word {
+    ($bits:expr, $word:ident => $body:expr) => {
+        match $bits {
+            8 => {
+                type $word = u8;
+                $body
+            }
+            16 => {
+                type $word = u16;
+                $body
+            }
+            32 => {
+                type $word = u32;
+                $body
+            }
+            64 => {
+                type $word = u64;
+                $body
+            }
+            bits => Err(Error::corrupt(format!("values of {bits} bits cannot be bit-packed"))),
+        }
+    };
+}
+
+/// A packed block whose length was checked.
+#[derive(Clone, Copy)]
+struct Packed<'a, T> {
+    width: usize,
+    words: &'a [T],
+}
+
+impl<T: Word> Packed<'_, T> {
+    /// Checks a block and hands it to `read`.
+    fn with<R>(width: usize, bytes: &[u8], read: impl FnOnce(Packed<'_, T>) -> R) -> Result<R> {
+        ensure!(width <= T::T, "values of {} bits are packed into {width} bits", T::T);
+        let expected = packed_bytes(width)?;
+        ensure!(
+            bytes.len() == expected,
+            "a block packed into {width} bits has {} bytes instead of {expected}",
+            bytes.len()
+        );
+        // SAFETY: `T` is an unsigned integer, for which every bit pattern is a value.
+        match unsafe { bytes.align_to::<T>() } {
+            ([], words, []) => Ok(read(Packed { width, words })),
+            _ => Ok(Self::with_copy(width, bytes, read)),
+        }
+    }
+
+    /// Kept apart, because pages are laid out such that words are nearly always aligned.
+    #[cold]
+    #[inline(never)]
+    fn with_copy<R>(width: usize, bytes: &[u8], read: impl FnOnce(Packed<'_, T>) -> R) -> R {
+        let mut aligned = [T::default(); BLOCK];
+        let chunks = bytes.chunks_exact(size_of::<T>());
+        let num_words = chunks.len();
+        aligned.iter_mut().zip(chunks).for_each(|(word, chunk)| *word = T::read(chunk));
+        read(Packed { width, words: aligned.get(..num_words).unwrap_or_default() })
+    }
+
+    fn unpack(self, out: &mut [T; BLOCK]) {
+        // SAFETY: `with` made sure that the width is at most `T` and that there are `128 * width`
+        // bytes, which are `1024 * width / T` words; the output has 1,024 words.
+        unsafe { T::unchecked_unpack(self.width, self.words, out) }
+    }
+
+    fn value(self, index: usize) -> T {
+        let index = index.min(BLOCK.saturating_sub(1));
+        // SAFETY: as in `unpack`; the index is less than 1,024.
+        unsafe { T::unchecked_unpack_single(self.width, self.words, index) }
+    }
+}
+
+fn packed_bytes(width: usize) -> Result<usize> {
+    product(width, 128)
+}
+
+/// The last block of a buffer of words.
+fn last_block<T>(words: &mut [T]) -> Result<&mut [T; BLOCK]> {
+    words.last_chunk_mut().ok_or_else(|| Error::corrupt("there is no room for a block"))
+}
+
+/// Where unpacked words go.
+trait Sink<T> {
+    fn room(&mut self, additional: usize) -> &mut [T];
+}
+
+impl<T: Word> Sink<T> for MutableBuffer {
+    fn room(&mut self, additional: usize) -> &mut [T] {
+        self.resize(self.len().saturating_add(additional.saturating_mul(size_of::<T>())), 0);
+        self.typed_data_mut()
+    }
+}
+
+impl<T: Word> Sink<T> for Vec<T> {
+    fn room(&mut self, additional: usize) -> &mut [T] {
+        self.resize(self.len().saturating_add(additional), T::default());
+        self
+    }
+}
+
+/// Appends the values `ranges` of an inline-packed buffer.
+pub(super) fn decode_inline(
+    buffer: &[u8],
+    bits: u64,
+    num_values: usize,
+    ranges: &[Range<usize>],
+    out: &mut FixedValues,
+) -> Result<()> {
+    check_bits(bits, out)?;
+    let picked = num_picked(ranges, num_values)?;
+    let start = out.data.len();
+    with_word!(bits, T => inline_into::<T, _>(buffer, num_values, ranges, picked, &mut out.data))?;
+    let width = out.width_bytes().unwrap_or_default();
+    out.data.truncate(start.saturating_add(product(picked, width)?));
+    out.len = out.len.saturating_add(picked);
+    Ok(())
+}
+
+/// Appends all levels of an inline-packed buffer.
+pub(super) fn decode_inline_levels(
+    buffer: &[u8],
+    num_levels: usize,
+    out: &mut Vec<u16>,
+) -> Result<()> {
+    let end = out.len().saturating_add(num_levels);
+    let all = 0..num_levels;
+    inline_into(buffer, num_levels, slice::from_ref(&all), num_levels, out)?;
+    out.truncate(end);
+    Ok(())
+}
+
+/// Number of values in `ranges`, which must lie inside the chunk.
+fn num_picked(ranges: &[Range<usize>], num_values: usize) -> Result<usize> {
+    let inside = ranges.iter().all(|r| r.start <= r.end && r.end <= num_values);
+    ensure!(inside, "a range ends beyond the {num_values} values of a chunk");
+    Ok(ranges.iter().map(Range::len).fold(0, usize::saturating_add))
+}
+
+fn check_bits(bits: u64, out: &FixedValues) -> Result<()> {
+    ensure!(bits == out.bits, "values of {bits} bits are stored where {} are expected", out.bits);
+    Ok(())
+}
+
+/// Unpacks the values `ranges` behind what `out` holds. May leave up to a block more than that.
+fn inline_into<T: Word, S: Sink<T>>(
+    buffer: &[u8],
+    num_values: usize,
+    ranges: &[Range<usize>],
+    picked: usize,
+    out: &mut S,
+) -> Result<()> {
+    ensure!(num_values <= BLOCK, "a bit-packed chunk holds {num_values} values, more than 1024");
+    if num_values == 0 {
+        ensure!(buffer.is_empty(), "a chunk without values has {} bytes", buffer.len());
+        return Ok(());
+    }
+    let header = buffer.split_at_checked(size_of::<T>());
+    let Some((width, payload)) = header else {
+        return Err(Error::corrupt(format!(
+            "a bit-packed chunk of {} bytes has no room for its width",
+            buffer.len()
+        )));
+    };
+    let width = size(T::read(width).widen())?;
+    // Measured: about here picking values one by one starts to cost more than the whole block.
+    if picked <= T::T.saturating_mul(2) {
+        let room = out.room(picked);
+        let start = room.len().saturating_sub(picked);
+        let room = room.get_mut(start..).unwrap_or_default();
+        return Packed::with(width, payload, |packed| {
+            let indices = ranges.iter().flat_map(Range::clone);
+            room.iter_mut().zip(indices).for_each(|(to, index)| *to = packed.value(index));
+        });
+    }
+    // Unpacked in place; the ranges then move to the front, where nothing is read any more.
+    let block = last_block(out.room(BLOCK))?;
+    Packed::with(width, payload, |packed| packed.unpack(block))?;
+    let mut position = 0_usize;
+    for range in ranges {
+        if range.start != position {
+            block.copy_within(range.clone(), position);
+        }
+        position = position.saturating_add(range.len());
+    }
+    Ok(())
+}
+
+/// Appends all values of an out-of-line packed block.
+pub(super) fn decode_out_of_line(
+    bytes: &[u8],
+    bits: u64,
+    packed_bits: u64,
+    num_values: usize,
+    out: &mut FixedValues,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    check_bits(bits, out)?;
+    claim_unstored(bits, packed_bits, num_values, scratch)?;
+    with_word!(bits, T => {
+        out_of_line_into::<T, _>(bytes, packed_bits, num_values, &mut out.data)
+    })?;
+    out.len = out.len.saturating_add(num_values);
+    Ok(())
+}
+
+/// Appends all levels of an out-of-line packed block.
+pub(super) fn decode_out_of_line_levels(
+    bytes: &[u8],
+    packed_bits: u64,
+    num_levels: usize,
+    out: &mut Vec<u16>,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    claim_unstored(16, packed_bits, num_levels, scratch)?;
+    out_of_line_into(bytes, packed_bits, num_levels, out)
+}
+
+/// Values of no bits have no bytes that would bound their number.
+fn claim_unstored(bits: u64, packed_bits: u64, n: usize, scratch: &mut Scratch) -> Result<()> {
+    match packed_bits {
+        0 => scratch.claim(size_u64(super::byte_len(n, bits)?), "a block packed into no bits"),
+        _ => Ok(()),
+    }
+}
+
+fn out_of_line_into<T: Word, S: Sink<T>>(
+    bytes: &[u8],
+    packed_bits: u64,
+    num_values: usize,
+    out: &mut S,
+) -> Result<()> {
+    let width = size(packed_bits)?;
+    ensure!(width <= T::T, "values of {} bits are packed into {width} bits", T::T);
+    let block_bytes = packed_bytes(width)?;
+    let tail = num_values.checked_rem(BLOCK).unwrap_or(0);
+    let num_full = num_values.checked_div(BLOCK).unwrap_or(0);
+    let full_bytes = product(num_full, block_bytes)?;
+    let raw_bytes = product(tail, size_of::<T>())?;
+    let packed_tail_bytes = if tail == 0 { 0 } else { block_bytes };
+    let is_raw = Some(bytes.len()) == full_bytes.checked_add(raw_bytes);
+    ensure!(
+        is_raw || Some(bytes.len()) == full_bytes.checked_add(packed_tail_bytes),
+        "{num_values} values packed into {width} bits have {} bytes instead of {} or {}",
+        bytes.len(),
+        full_bytes.saturating_add(raw_bytes),
+        full_bytes.saturating_add(packed_tail_bytes)
+    );
+    let (full, rest) = bytes.split_at_checked(full_bytes).unwrap_or_default();
+    let room = out.room(num_values);
+    let start = room.len().saturating_sub(num_values);
+    let (blocks, last) = room.get_mut(start..).unwrap_or_default().as_chunks_mut::<BLOCK>();
+    // Blocks of width 0 have no bytes to walk along; their values are the zeros of the new room.
+    for (block, packed) in blocks.iter_mut().zip(full.chunks_exact(block_bytes.max(1))) {
+        Packed::with(width, packed, |packed| packed.unpack(block))?;
+    }
+    if is_raw {
+        let words = rest.chunks_exact(size_of::<T>()).map(T::read);
+        last.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+    } else {
+        let mut block = [T::default(); BLOCK];
+        Packed::with(width, rest, |packed| packed.unpack(&mut block))?;
+        last.iter_mut().zip(block).for_each(|(to, value)| *to = value);
+    }
+    Ok(())
+}
+
+/// Packs up to 1,024 values, given as bytes, into an inline-packed buffer.
+pub(super) fn encode_inline(values: &[u8], bits: u64, out: &mut Vec<u8>) -> Result<()> {
+    with_word!(bits, T => encode_inline_words::<T>(values, out))
+}
+
+fn encode_inline_words<T: Word>(values: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    if values.is_empty() {
+        return Ok(());
+    }
+    let mut block = [T::default(); BLOCK];
+    ensure!(
+        values.len() <= size_of_val(&block),
+        "{} bytes of values do not fit into one bit-packed chunk",
+        values.len()
+    );
+    fill(&mut block, values);
+    let any = block.iter().fold(0, |any, value| any | value.widen());
+    let width = size(u64::from(any.checked_ilog2().map_or(0, |log| log.saturating_add(1))))?;
+    let width_word = T::from_usize(width).unwrap_or_default();
+    width_word.append_to(out);
+    pack(&block, width, out)
+}
+
+fn fill<T: Word>(block: &mut [T; BLOCK], values: &[u8]) {
+    let words = values.chunks_exact(size_of::<T>()).map(T::read);
+    block.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+}
+
+/// Appends one packed block.
+fn pack<T: Word>(block: &[T; BLOCK], width: usize, out: &mut Vec<u8>) -> Result<()> {
+    ensure!(width <= T::T, "values of {} bits cannot be packed into {width} bits", T::T);
+    let num_words = packed_bytes(width)?.checked_div(size_of::<T>()).unwrap_or(0);
+    let mut words = [T::default(); BLOCK];
+    let words = words.get_mut(..num_words).unwrap_or_default();
+    // SAFETY: the input has 1,024 words, the output `1024 * width / T`, and the width is at most
+    // `T`, which also makes `num_words` at most 1,024.
+    unsafe { T::unchecked_pack(width, block, words) }
+    words.iter().for_each(|word| word.append_to(out));
+    Ok(())
+}
+
+/// Packs values, given as bytes, into blocks of one width that is stored elsewhere.
+pub(super) fn encode_out_of_line(
+    values: &[u8],
+    bits: u64,
+    packed_bits: u64,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    with_word!(bits, T => encode_out_of_line_words::<T>(values, size(packed_bits)?, out))
+}
+
+fn encode_out_of_line_words<T: Word>(values: &[u8], width: usize, out: &mut Vec<u8>) -> Result<()> {
+    let block_bytes = product(BLOCK, size_of::<T>())?;
+    let mut blocks = values.chunks_exact(block_bytes);
+    let mut block = [T::default(); BLOCK];
+    for values in &mut blocks {
+        fill(&mut block, values);
+        pack(&block, width, out)?;
+    }
+    let tail = blocks.remainder();
+    if packed_bytes(width)? < tail.len() {
+        block.fill(T::default());
+        fill(&mut block, tail);
+        pack(&block, width, out)?;
+    } else {
+        out.extend_from_slice(tail);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init
+)]
+mod tests {
+    use super::*;
+
+    const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
+
+    /// Packs by the definition: lane by lane, row by row, bit by bit.
+    fn packed_by_definition(values: &[u64], bits: usize, width: usize) -> Vec<u8> {
+        let lanes = 1024 / bits;
+        let mut out = vec![0; 128 * width];
+        for lane in 0..lanes {
+            for row in 0..bits {
+                let index = 16 * ORDER[row / 8] + 128 * (row % 8) + lane;
+                let value = values.get(index).copied().unwrap_or(0);
+                for bit in (0..width).filter(|bit| value >> bit & 1 == 1) {
+                    let p = row * width + bit;
+                    let word = p / bits * lanes + lane;
+                    let position = word * bits + p % bits;
+                    out[position / 8] |= 1 << (position % 8);
+                }
+            }
+        }
+        out
+    }
+
+    fn numbers(count: usize, width: usize) -> Vec<u64> {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
+        let mut values: Vec<u64> = (0..count).map(|_| next() & mask).collect();
+        // The top bit is really used.
+        if let Some(last) = values.last_mut() {
+            *last = mask;
+        }
+        values
+    }
+
+    fn bytes(values: &[u64], bits: u64) -> Vec<u8> {
+        values.iter().flat_map(|v| v.to_le_bytes()[..bits as usize / 8].to_vec()).collect()
+    }
+
+    fn inline(buffer: &[u8], bits: u64, n: usize, ranges: &[Range<usize>]) -> Result<FixedValues> {
+        let mut out = FixedValues::new(bits);
+        decode_inline(buffer, bits, n, ranges, &mut out)?;
+        Ok(out)
+    }
+
+    #[test]
+    fn inline_is_the_definition_for_every_width() {
+        for bits in [8, 16, 32, 64] {
+            for width in 0..=bits as usize {
+                let values = numbers(1024, width);
+                let mut packed = vec![];
+                encode_inline(&bytes(&values, bits), bits, &mut packed).unwrap();
+                let mut expected = bytes(&[width as u64], bits);
+                expected.extend(packed_by_definition(&values, bits as usize, width));
+                assert_eq!(packed, expected, "{bits} bits in {width}");
+                let out = inline(&packed, bits, 1024, &[0..1024]).unwrap();
+                assert_eq!(out.data.as_slice(), bytes(&values, bits));
+                let picked = [0..1, 77..80, 1023..1024];
+                let out = inline(&packed, bits, 1024, &picked).unwrap();
+                let values = [values[0], values[77], values[78], values[79], values[1023]];
+                assert_eq!(out.data.as_slice(), bytes(&values, bits));
+            }
+        }
+    }
+
+    #[test]
+    fn the_blocks_of_the_specification() {
+        let mut packed = vec![];
+        let values: Vec<u8> = (0..1024).map(|i| (i % 4) as u8).collect();
+        encode_inline(&values, 8, &mut packed).unwrap();
+        assert_eq!(packed[..9], [2, 0, 0x55, 0xaa, 0xff, 0, 0x55, 0xaa, 0xff]);
+
+        let values: Vec<u8> = (0_u32..1024).flat_map(u32::to_le_bytes).collect();
+        packed.clear();
+        encode_inline(&values, 32, &mut packed).unwrap();
+        assert_eq!(packed[..8], [10, 0, 0, 0, 0, 0, 2, 0x10]);
+        assert_eq!(packed[4 + 32 * 4..][..4], [0x60, 0, 2, 0x0a]);
+
+        let values: Vec<u8> = (0..1024).flat_map(|i| u16::from(i % 7 == 0).to_le_bytes()).collect();
+        packed.clear();
+        encode_inline(&values, 16, &mut packed).unwrap();
+        assert_eq!(packed[..4], [1, 0, 0x81, 8]);
+    }
+
+    #[test]
+    fn short_chunks_and_any_ranges_behind_what_is_there() {
+        for n in [0, 1, 2, 63, 64, 65, 1023, 1024] {
+            let values = numbers(n, 13);
+            let mut packed = vec![0xee];
+            encode_inline(&bytes(&values, 32), 32, &mut packed).unwrap();
+            // One byte off, so that the words are not aligned.
+            let packed = &packed[1..];
+            for step in [1, 2, 7, 100, 2000] {
+                let ranges: Vec<_> =
+                    (0..n).step_by(step + 1).map(|i| i..(i + step).min(n)).collect();
+                let mut out = FixedValues::new(32);
+                out.append_flat(&[1, 2, 3, 4], 0..1).unwrap();
+                decode_inline(packed, 32, n, &ranges, &mut out).unwrap();
+                let mut expected = vec![0x0403_0201];
+                ranges.iter().for_each(|r| expected.extend(&values[r.clone()]));
+                assert_eq!(out.data.as_slice(), bytes(&expected, 32));
+                assert_eq!(out.len, expected.len());
+            }
+            let levels = numbers(n, 3);
+            let mut packed = vec![];
+            encode_inline(&bytes(&levels, 16), 16, &mut packed).unwrap();
+            let mut out = vec![9];
+            decode_inline_levels(&packed, n, &mut out).unwrap();
+            assert!(out[1..].iter().map(|&l| u64::from(l)).eq(levels));
+        }
+    }
+
+    #[test]
+    fn corrupt_inline_chunks() {
+        let mut good = vec![];
+        encode_inline(&bytes(&numbers(1024, 5), 16), 16, &mut good).unwrap();
+        let broken = |buffer: &[u8], n: usize, rule: &str| {
+            let error = inline(buffer, 16, n, &[0..n]).unwrap_err().to_string();
+            assert!(error.contains(rule), "{error}");
+        };
+        broken(&good, 1025, "more than 1024");
+        broken(&good, 0, "without values has 642 bytes");
+        broken(&good[..1], 10, "no room for its width");
+        broken(&[], 10, "no room for its width");
+        broken(&good[..641], 10, "has 639 bytes instead of 640");
+        broken(&[&good[..], &[0]].concat(), 10, "has 641 bytes instead of 640");
+        broken(&[17, 0], 10, "values of 16 bits are packed into 17 bits");
+        broken(&[0, 1], 10, "packed into 256 bits");
+        assert!(inline(&good, 16, 10, &[5..11]).is_err());
+        assert!(decode_inline(&good, 16, 10, &[0..10], &mut FixedValues::new(32)).is_err());
+        assert!(inline(&good, 24, 10, &[0..10]).is_err());
+    }
+
+    fn out_of_line(bytes: &[u8], bits: u64, width: u64, n: usize) -> Result<FixedValues> {
+        let mut out = FixedValues::new(bits);
+        decode_out_of_line(bytes, bits, width, n, &mut out, &mut Scratch::new(1 << 20))?;
+        Ok(out)
+    }
+
+    #[test]
+    fn out_of_line_round_trips_with_either_tail() {
+        for bits in [8, 16, 32, 64] {
+            for width in 0..=bits {
+                for n in [0, 1, 2, 1023, 1024, 1025, 1127, 2047, 3000] {
+                    let values = numbers(n, width as usize);
+                    let mut packed = vec![];
+                    encode_out_of_line(&bytes(&values, bits), bits, width, &mut packed).unwrap();
+                    let block = 128 * width as usize;
+                    let tail = (n % 1024 * bits as usize / 8).min(block);
+                    assert_eq!(packed.len(), n / 1024 * block + tail);
+                    let out = out_of_line(&packed, bits, width, n).unwrap();
+                    assert_eq!(out.data.as_slice(), bytes(&values, bits));
+                    assert_eq!(out.len, n);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn out_of_line_tails_of_the_specification() {
+        for (width, len) in [(1, 256), (2, 462)] {
+            let mut packed = vec![];
+            encode_out_of_line(&[0; 2 * 1127], 16, width, &mut packed).unwrap();
+            assert_eq!(packed.len(), len);
+            let mut levels = vec![];
+            let mut scratch = Scratch::new(0);
+            decode_out_of_line_levels(&packed, width, 1127, &mut levels, &mut scratch).unwrap();
+            assert_eq!(levels, [0; 1127]);
+        }
+        // The longer of two tails is legal too.
+        let packed = packed_by_definition(&[3, 1, 2], 16, 2);
+        assert_eq!(out_of_line(&packed, 16, 2, 3).unwrap().data.as_slice(), [3, 0, 1, 0, 2, 0]);
+    }
+
+    #[test]
+    fn corrupt_out_of_line_blocks() {
+        assert!(out_of_line(&[0; 255], 16, 1, 1127).is_err());
+        assert!(out_of_line(&[0; 257], 16, 1, 1127).is_err());
+        assert!(out_of_line(&[0; 17 * 128], 16, 17, 1024).is_err());
+        assert!(out_of_line(&[0; 1], 16, 0, 1024).is_err());
+        let bomb = out_of_line(&[], 64, 0, 1 << 40).unwrap_err();
+        assert!(matches!(bomb, Error::Limit { .. }), "{bomb}");
+        assert!(matches!(out_of_line(&[], 64, 0, usize::MAX), Err(Error::Corrupt(_))));
+    }
+}

@@ -1,0 +1,433 @@
+//! Lists of a fixed number of items, of any depth; the items at the bottom are flat.
+//!
+//! A layer may have a validity bitmap for its items (1 = valid). `d1`, `d2`, … are the sizes of the
+//! layers, outermost first.
+//!
+//! | where | `n` rows are |
+//! |---|---|
+//! | chunk | a buffer of `ceil(n * d1 / 8)` bytes for a bitmap of layer 1, one of `ceil(n * d1 * d2 / 8)` bytes for layer 2, …, then a buffer of all items |
+//! | row, block | for each row `ceil(d1 / 8)` bytes of bitmap, `ceil(d1 * d2 / 8)` bytes, …, then its items |
+//!
+//! Layers without a bitmap have no bytes for it. In rows the items may be `Constant`: they are all
+//! null and only the bitmaps are there.
+
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use super::flat::{self, Rows};
+use super::{Encoding, FixedSizeListValues, Values, byte_len, mismatch, product, size};
+use crate::error::{Error, Result, ensure};
+
+/// One layer of an encoding.
+#[derive(Clone, Copy)]
+pub(super) struct Layer<'a> {
+    has_validity: bool,
+    values: &'a Encoding,
+    /// Items of this layer in one row of the outermost layer.
+    items_per_row: usize,
+}
+
+impl<'a> Layer<'a> {
+    /// The layer that `encoding` describes, inside one of which a row has `lists_per_row`.
+    fn new(encoding: &'a Encoding, lists_per_row: usize) -> Result<Self> {
+        let Encoding::FixedSizeList { items_per_value, has_validity, values } = encoding else {
+            return Err(Error::corrupt(format!("\"{encoding}\" is no fixed-size list")));
+        };
+        ensure!(*items_per_value > 0, "a fixed-size list has no items");
+        let items_per_row = product(lists_per_row, size(*items_per_value)?)?;
+        Ok(Self { has_validity: *has_validity, values, items_per_row })
+    }
+
+    fn check(self, list: &FixedSizeListValues, lists_per_row: usize) -> Result<()> {
+        let expected = product(lists_per_row, size(list.dimension)?)?;
+        ensure!(
+            self.items_per_row == expected,
+            "the lists of a row have {} items instead of {expected}",
+            self.items_per_row
+        );
+        Ok(())
+    }
+}
+
+/// Bytes of one row.
+pub(super) fn row_bytes(encoding: &Encoding) -> Result<usize> {
+    let mut bytes = 0_usize;
+    let mut layer = Layer::new(encoding, 1)?;
+    loop {
+        let validity = if layer.has_validity { layer.items_per_row.div_ceil(8) } else { 0 };
+        let items = match layer.values {
+            Encoding::Flat { bits } => {
+                let width = byte_len(layer.items_per_row, *bits)?;
+                ensure!(
+                    bits.is_multiple_of(8) || layer.items_per_row.is_multiple_of(8),
+                    "the {} items of a row do not fill whole bytes",
+                    layer.items_per_row
+                );
+                Some(width)
+            }
+            Encoding::Constant => {
+                ensure!(layer.has_validity, "items that are all null have no validity");
+                Some(0)
+            }
+            Encoding::FixedSizeList { .. } => None,
+            values => return Err(Error::corrupt(format!("list items cannot be \"{values}\""))),
+        };
+        let sum = bytes.checked_add(validity).and_then(|b| b.checked_add(items.unwrap_or(0)));
+        bytes = sum.ok_or_else(|| Error::corrupt("a row of lists does not fit into memory"))?;
+        match items {
+            Some(_) => return Ok(bytes),
+            None => layer = Layer::new(layer.values, layer.items_per_row)?,
+        }
+    }
+}
+
+/// Appends the rows `ranges` of a chunk.
+pub(super) fn decode_chunk(
+    encoding: &Encoding,
+    buffers: &[&[u8]],
+    num_rows: usize,
+    ranges: &[Range<usize>],
+    out: &mut FixedSizeListValues,
+) -> Result<()> {
+    decode_layer(encoding, buffers, num_rows, ranges, 1, out)
+}
+
+fn decode_layer(
+    encoding: &Encoding,
+    mut buffers: &[&[u8]],
+    num_rows: usize,
+    ranges: &[Range<usize>],
+    lists_per_row: usize,
+    out: &mut FixedSizeListValues,
+) -> Result<()> {
+    let layer = Layer::new(encoding, lists_per_row)?;
+    layer.check(out, lists_per_row)?;
+    let scale = layer.items_per_row;
+    let picked = ranges.iter().map(Range::len).fold(0, usize::saturating_add);
+    if layer.has_validity {
+        let Some((validity, rest)) = buffers.split_first() else {
+            return Err(Error::corrupt("the validity buffer of list items is missing"));
+        };
+        flat::decode_ranges(validity, num_rows, scale, ranges, out.validity_mut()?)?;
+        buffers = rest;
+    } else if let Some(validity) = &mut out.item_validity {
+        validity.push_ones(product(picked, scale)?)?;
+    }
+    match (layer.values, &mut *out.items) {
+        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits => match buffers {
+            [data] => flat::decode_ranges(data, num_rows, scale, ranges, items)?,
+            _ => {
+                return Err(Error::corrupt(format!(
+                    "list items have {} data buffers instead of 1",
+                    buffers.len()
+                )));
+            }
+        },
+        (values @ Encoding::FixedSizeList { .. }, Values::FixedSizeList(items)) => {
+            decode_layer(values, buffers, num_rows, ranges, scale, items)?;
+        }
+        (values, _) => return Err(mismatch(values, "the items of this list")),
+    }
+    out.len = out.len.saturating_add(product(picked, lists_per_row)?);
+    Ok(())
+}
+
+/// Appends rows that lie in a full-zip page or in a block.
+pub(super) fn decode_rows(
+    encoding: &Encoding,
+    rows: Rows<'_>,
+    out: &mut FixedSizeListValues,
+) -> Result<()> {
+    decode_row_layer(encoding, rows, 1, out)
+}
+
+fn decode_row_layer(
+    encoding: &Encoding,
+    mut rows: Rows<'_>,
+    lists_per_row: usize,
+    out: &mut FixedSizeListValues,
+) -> Result<()> {
+    let layer = Layer::new(encoding, lists_per_row)?;
+    layer.check(out, lists_per_row)?;
+    let per_row = layer.items_per_row;
+    let num_items = product(rows.num_rows, per_row)?;
+    if layer.has_validity {
+        let width = per_row.div_ceil(8);
+        let validity = out.validity_mut()?;
+        if matches!(layer.values, Encoding::Constant) {
+            let _fits = rows.parts(width)?;
+            validity.push_zeros(num_items)?;
+        } else {
+            rows.parts(width)?.try_for_each(|part| validity.append_bits(part, 0..per_row))?;
+        }
+        rows = rows.skipping(width);
+    } else if let Some(validity) = &mut out.item_validity {
+        validity.push_ones(num_items)?;
+    }
+    match (layer.values, &mut *out.items) {
+        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits => {
+            rows.append_to(byte_len(per_row, *bits)?, per_row, items)?;
+        }
+        (Encoding::Constant, items) => items.push_default(num_items)?,
+        (values @ Encoding::FixedSizeList { .. }, Values::FixedSizeList(items)) => {
+            decode_row_layer(values, rows, per_row, items)?;
+        }
+        (values, _) => return Err(mismatch(values, "the items of this list")),
+    }
+    out.len = out.len.saturating_add(product(rows.num_rows, lists_per_row)?);
+    Ok(())
+}
+
+/// Appends rows whose items at the bottom are all null, for which old files store no bytes.
+pub(super) fn push_null_items(num_rows: usize, out: &mut FixedSizeListValues) -> Result<()> {
+    let num_items = product(num_rows, size(out.dimension)?)?;
+    if let Values::FixedSizeList(items) = &mut *out.items {
+        push_null_items(num_items, items)?;
+        if let Some(validity) = &mut out.item_validity {
+            validity.push_ones(num_items)?;
+        }
+    } else {
+        out.validity_mut()?.push_zeros(num_items)?;
+        out.items.push_default(num_items)?;
+    }
+    out.len = out.len.saturating_add(num_rows);
+    Ok(())
+}
+
+/// Appends the bits `range` of the item validity, from bit 0 of a new byte on.
+fn encode_validity(
+    list: &FixedSizeListValues,
+    range: Range<usize>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let mut bits = super::FixedValues::new(1);
+    match &list.item_validity {
+        Some(validity) => bits.append_range(validity, range)?,
+        None => bits.push_ones(range.len())?,
+    }
+    out.extend_from_slice(&bits.data);
+    Ok(())
+}
+
+/// Writes the rows `range` into the buffers of a chunk.
+pub(super) fn encode_chunk(
+    encoding: &Encoding,
+    list: &FixedSizeListValues,
+    range: Range<usize>,
+    out: &mut [Vec<u8>],
+) -> Result<()> {
+    let layer = Layer::new(encoding, 1)?;
+    layer.check(list, 1)?;
+    let items =
+        product(range.start, layer.items_per_row)?..product(range.end, layer.items_per_row)?;
+    let Some((first, rest)) = out.split_first_mut() else {
+        return Err(Error::invalid("a fixed-size list has too few buffers"));
+    };
+    if layer.has_validity {
+        encode_validity(list, items.clone(), first)?;
+    }
+    match (layer.values, &*list.items) {
+        (Encoding::Flat { .. }, Values::Fixed(values)) => {
+            let data = if layer.has_validity { rest.first_mut() } else { Some(first) };
+            let data = data.ok_or_else(|| Error::invalid("a list has too few buffers"))?;
+            flat::encode(values, items, data)
+        }
+        (values, Values::FixedSizeList(inner)) => {
+            let out = if layer.has_validity { rest } else { out };
+            encode_chunk(values, inner, items, out)
+        }
+        (values, _) => Err(mismatch(values, "the items of this list")),
+    }
+}
+
+/// Appends the bytes of the lists `range`, which are one row or a part of one.
+pub(super) fn encode_row(
+    encoding: &Encoding,
+    list: &FixedSizeListValues,
+    range: Range<usize>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let layer = Layer::new(encoding, 1)?;
+    layer.check(list, 1)?;
+    let items =
+        product(range.start, layer.items_per_row)?..product(range.end, layer.items_per_row)?;
+    if layer.has_validity {
+        encode_validity(list, items.clone(), out)?;
+    }
+    match (layer.values, &*list.items) {
+        (Encoding::Constant, _) => Ok(()),
+        (Encoding::Flat { .. }, Values::Fixed(values)) => flat::encode(values, items, out),
+        (values, Values::FixedSizeList(inner)) => encode_row(values, inner, items, out),
+        (values, _) => Err(mismatch(values, "the items of this list")),
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init
+)]
+mod tests {
+    use super::super::{FixedValues, ValueType};
+    use super::*;
+
+    fn encoding(layers: &[(u64, bool)], leaf: Encoding) -> Encoding {
+        layers.iter().rfold(leaf, |values, &(items_per_value, has_validity)| {
+            Encoding::FixedSizeList { items_per_value, has_validity, values: Box::new(values) }
+        })
+    }
+
+    fn empty(dimensions: &[u64], bits: u64) -> FixedSizeListValues {
+        let leaf = ValueType::Fixed { bits };
+        let list = dimensions.iter().rfold(leaf, |item, &dimension| ValueType::FixedSizeList {
+            dimension,
+            item: Box::new(item),
+        });
+        let Values::FixedSizeList(list) = Values::new(&list) else { panic!() };
+        list
+    }
+
+    fn numbers(list: &FixedSizeListValues) -> &FixedValues {
+        match &*list.items {
+            Values::Fixed(items) => items,
+            Values::FixedSizeList(inner) => numbers(inner),
+            _ => panic!(),
+        }
+    }
+
+    fn bits(values: &FixedValues) -> Vec<u8> {
+        (0..values.len).map(|i| u8::from(values.bit(i))).collect()
+    }
+
+    const ITEMS: [u8; 18] = [1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 5, 0, 6, 0];
+
+    #[test]
+    fn the_chunk_and_the_rows_of_the_specification() {
+        let encoding = encoding(&[(3, true)], Encoding::Flat { bits: 16 });
+        let mut list = empty(&[3], 16);
+        decode_chunk(&encoding, &[&[0xc5, 1], &ITEMS], 3, &[0..3], &mut list).unwrap();
+        assert_eq!(bits(list.item_validity.as_ref().unwrap()), [1, 0, 1, 0, 0, 0, 1, 1, 1]);
+        assert_eq!((list.len, numbers(&list).data.as_slice()), (3, &ITEMS[..]));
+
+        let mut buffers = [vec![], vec![]];
+        encode_chunk(&encoding, &list, 0..3, &mut buffers).unwrap();
+        assert_eq!(buffers, [vec![0xc5, 1], ITEMS.to_vec()]);
+
+        let zipped =
+            [&[0, 0xc5][..], &ITEMS[..6], &[1, 0], &ITEMS[6..12], &[0, 7], &ITEMS[12..]].concat();
+        let rows = Rows { bytes: &zipped, stride: 8, skip: 1, num_rows: 3 };
+        let mut from_rows = empty(&[3], 16);
+        decode_rows(&encoding, rows, &mut from_rows).unwrap();
+        assert_eq!(from_rows, list);
+        assert_eq!(row_bytes(&encoding).unwrap(), 7);
+        let mut row = vec![];
+        encode_row(&encoding, &list, 2..3, &mut row).unwrap();
+        assert_eq!(row, [7, 4, 0, 5, 0, 6, 0]);
+    }
+
+    #[test]
+    fn validity_is_filled_in_from_where_it_begins() {
+        let with = encoding(&[(3, true)], Encoding::Flat { bits: 16 });
+        let without = encoding(&[(3, false)], Encoding::Flat { bits: 16 });
+        let mut list = empty(&[3], 16);
+        decode_chunk(&without, &[&ITEMS], 3, &[0..1], &mut list).unwrap();
+        assert_eq!(list.item_validity, None);
+        decode_chunk(&with, &[&[0xc5, 1], &ITEMS], 3, &[0..1, 2..3], &mut list).unwrap();
+        decode_chunk(&without, &[&ITEMS], 3, &[2..3], &mut list).unwrap();
+        let validity = bits(list.item_validity.as_ref().unwrap());
+        assert_eq!(validity, [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1]);
+        assert_eq!((list.len, numbers(&list).len), (4, 12));
+    }
+
+    #[test]
+    fn nested_lists_round_trip() {
+        let both = encoding(&[(2, true), (3, true)], Encoding::Flat { bits: 16 });
+        assert_eq!(row_bytes(&both).unwrap(), 14);
+        let floats = encoding(&[(2, true), (3, true)], Encoding::Flat { bits: 32 });
+        assert_eq!(row_bytes(&floats).unwrap(), 26);
+        let items: Vec<u8> = (0..60).collect();
+        let buffers: [&[u8]; 3] = [&[0xd9, 2], &[0x5a, 0xc3, 0x99, 0x2f], &items];
+        let mut list = empty(&[2, 3], 16);
+        decode_chunk(&both, &buffers, 5, &[0..5], &mut list).unwrap();
+        let mut out = [vec![], vec![], vec![]];
+        encode_chunk(&both, &list, 0..5, &mut out).unwrap();
+        assert_eq!(out.each_ref().map(Vec::as_slice)[2], buffers[2]);
+        assert_eq!(out[0], [0xd9, 2]);
+        assert_eq!(out[1], [0x5a, 0xc3, 0x99, 0x2f]);
+
+        let mut rows = vec![];
+        (0..5).for_each(|row| encode_row(&both, &list, row..row + 1, &mut rows).unwrap());
+        let mut again = empty(&[2, 3], 16);
+        let rows = Rows { bytes: &rows, stride: 14, skip: 0, num_rows: 5 };
+        decode_rows(&both, rows, &mut again).unwrap();
+        assert_eq!(again, list);
+
+        let mut picked = empty(&[2, 3], 16);
+        decode_chunk(&both, &buffers, 5, &[1..2, 4..5], &mut picked).unwrap();
+        let mut expected = Values::FixedSizeList(empty(&[2, 3], 16));
+        let list = Values::FixedSizeList(list);
+        expected.append_range(&list, 1..2).unwrap();
+        expected.append_range(&list, 4..5).unwrap();
+        assert_eq!(Values::FixedSizeList(picked), expected);
+    }
+
+    #[test]
+    fn booleans_are_continuous_in_chunks() {
+        let encoding = encoding(&[(3, false)], Encoding::Flat { bits: 1 });
+        let mut list = empty(&[3], 1);
+        decode_chunk(&encoding, &[&[0b1101_0110, 1]], 3, &[1..3], &mut list).unwrap();
+        assert_eq!(bits(numbers(&list)), [0, 1, 0, 1, 1, 1]);
+        assert!(row_bytes(&encoding).is_err());
+        let eight = self::encoding(&[(2, false), (4, false)], Encoding::Flat { bits: 1 });
+        assert_eq!(row_bytes(&eight).unwrap(), 1);
+        let rows = Rows { bytes: &[9, 0xa5, 9, 0x0f], stride: 2, skip: 1, num_rows: 2 };
+        let mut list = empty(&[2, 4], 1);
+        decode_rows(&eight, rows, &mut list).unwrap();
+        assert_eq!(numbers(&list).data.as_slice(), [0xa5, 0x0f]);
+    }
+
+    #[test]
+    fn items_that_are_all_null() {
+        let encoding = encoding(&[(3, true)], Encoding::Constant);
+        assert_eq!(row_bytes(&encoding).unwrap(), 1);
+        let mut list = empty(&[3], 16);
+        let rows = Rows { bytes: &[0, 0], stride: 1, skip: 0, num_rows: 2 };
+        decode_rows(&encoding, rows, &mut list).unwrap();
+        push_null_items(1, &mut list).unwrap();
+        assert_eq!(bits(list.item_validity.as_ref().unwrap()), [0; 9]);
+        assert_eq!((list.len, numbers(&list).len), (3, 9));
+        let mut row = vec![];
+        encode_row(&encoding, &list, 1..2, &mut row).unwrap();
+        assert_eq!(row, [0]);
+    }
+
+    #[test]
+    fn corrupt_lists() {
+        let flat = || Encoding::Flat { bits: 16 };
+        let with = encoding(&[(3, true)], flat());
+        let mut list = empty(&[3], 16);
+        let mut chunk = |encoding: &Encoding, buffers: &[&[u8]]| {
+            decode_chunk(encoding, buffers, 3, &[0..3], &mut list).is_ok()
+        };
+        assert!(!chunk(&with, &[]));
+        assert!(!chunk(&with, &[&ITEMS]));
+        assert!(!chunk(&with, &[&[0, 0], &ITEMS[1..]]));
+        assert!(!chunk(&with, &[&[0, 0, 0], &ITEMS]));
+        assert!(!chunk(&with, &[&[0, 0], &ITEMS, &[]]));
+        assert!(!chunk(&encoding(&[(2, false)], flat()), &[&ITEMS[..12]]));
+        assert!(!chunk(&encoding(&[(3, false)], Encoding::Flat { bits: 8 }), &[&ITEMS[..9]]));
+        assert!(!chunk(&encoding(&[(0, false)], flat()), &[&[]]));
+        assert!(row_bytes(&encoding(&[(3, false)], Encoding::Constant)).is_err());
+        assert!(row_bytes(&encoding(&[(3, false)], Encoding::Rle { bits: 8 })).is_err());
+        assert!(row_bytes(&encoding(&[(1 << 40, true), (1 << 40, false)], flat())).is_err());
+        let rows = Rows { bytes: &[0; 20], stride: 7, skip: 0, num_rows: 3 };
+        assert!(decode_rows(&with, rows, &mut empty(&[3], 16)).is_err());
+    }
+}

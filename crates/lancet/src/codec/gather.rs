@@ -1,0 +1,303 @@
+//! Dictionary lookup: indices into values.
+//!
+//! Indices are checked once, all of them, into a list in which a null slot has an index that no
+//! dictionary has. The copying loops then need one test for both.
+
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::bitpack::Word;
+use super::{FixedValues, Scratch, Values, VariableValues, size_u64};
+use crate::error::{Error, Result, ensure};
+
+/// The index of a null slot.
+const NULL: u32 = u32::MAX;
+
+impl Values {
+    /// Appends `dictionary[index]` for each of `indices`, and a placeholder for each null slot.
+    ///
+    /// `validity` is a bitmap with a bit for each index, from bit 0 on; indices of null slots are
+    /// not looked at. The bytes of strings are claimed: few bytes of indices make many of those.
+    pub(crate) fn gather(
+        &mut self,
+        dictionary: &Self,
+        indices: &FixedValues,
+        validity: Option<&[u8]>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let mut checked = std::mem::take(&mut scratch.indices);
+        checked.clear();
+        check_indices(indices, dictionary.len(), &mut checked)?;
+        if let Some(validity) = validity {
+            ensure!(
+                validity.len() >= indices.len.div_ceil(8),
+                "{} indices have only {} bytes of validity",
+                indices.len,
+                validity.len()
+            );
+            mask(&mut checked, validity);
+        }
+        ensure_found(&checked, indices, validity, dictionary.len())?;
+        self.gather_checked(dictionary, &checked, scratch)?;
+        scratch.indices = checked;
+        Ok(())
+    }
+
+    fn gather_checked(
+        &mut self,
+        dictionary: &Self,
+        indices: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        match (self, dictionary) {
+            (Self::Fixed(out), Self::Fixed(dictionary)) if out.bits == dictionary.bits => {
+                gather_fixed(dictionary, indices, out)
+            }
+            (Self::Variable(out), Self::Variable(dictionary)) => {
+                gather_variable(dictionary, indices, out, scratch)
+            }
+            // Lists and structs as dictionaries are rare: one by one is good enough.
+            (out, dictionary) => indices.iter().try_for_each(|&index| match position(index) {
+                Some(at) if index != NULL => out.append_range(dictionary, at..at.saturating_add(1)),
+                _ => out.push_default(1),
+            }),
+        }
+    }
+}
+
+fn position(index: u32) -> Option<usize> {
+    usize::try_from(index).ok()
+}
+
+/// Copies indices of any width; those that are no position in the dictionary become [`NULL`].
+fn check_indices(indices: &FixedValues, num_items: usize, out: &mut Vec<u32>) -> Result<()> {
+    let num_items = u32::try_from(num_items)
+        .map_err(|_| Error::corrupt(format!("a dictionary has {num_items} items")))?;
+    let data = indices.data.as_slice();
+    match indices.bits {
+        8 => check_words::<u8>(data, num_items, out),
+        16 => check_words::<u16>(data, num_items, out),
+        32 => check_words::<u32>(data, num_items, out),
+        64 => check_words::<u64>(data, num_items, out),
+        bits => return Err(Error::corrupt(format!("dictionary indices have {bits} bits"))),
+    }
+    Ok(())
+}
+
+fn check_words<T: Word>(data: &[u8], num_items: u32, out: &mut Vec<u32>) {
+    out.extend(data.chunks_exact(size_of::<T>()).map(|word| {
+        let index = u32::try_from(T::read(word).widen()).unwrap_or(NULL);
+        if index < num_items { index } else { NULL }
+    }));
+}
+
+/// Makes null slots [`NULL`].
+fn mask(indices: &mut [u32], validity: &[u8]) {
+    for (indices, bits) in indices.chunks_mut(8).zip(validity) {
+        for (bit, index) in indices.iter_mut().enumerate() {
+            if bits >> bit & 1 == 0 {
+                *index = NULL;
+            }
+        }
+    }
+}
+
+/// Every valid slot must have found its item.
+fn ensure_found(
+    checked: &[u32],
+    indices: &FixedValues,
+    validity: Option<&[u8]>,
+    num_items: usize,
+) -> Result<()> {
+    let is_valid = |slot: usize| {
+        let byte = slot.checked_div(8).and_then(|byte| validity?.get(byte));
+        byte.is_none_or(|bits| bits.checked_shr(low_bits(slot)).unwrap_or(0) & 1 == 1)
+    };
+    // Nearly always there is nothing to find, and without nulls this is one fast pass.
+    let lost = |&(slot, &index): &(usize, &u32)| index == NULL && is_valid(slot);
+    if let Some((slot, _)) = checked.iter().enumerate().find(lost) {
+        let index = indices.bytes(slot..slot.saturating_add(1)).map(|bytes| {
+            bytes.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte))
+        })?;
+        return Err(Error::corrupt(format!(
+            "slot {slot} has index {index}, but the dictionary has {num_items} items"
+        )));
+    }
+    Ok(())
+}
+
+fn low_bits(slot: usize) -> u32 {
+    u32::try_from(slot & 7).unwrap_or(0)
+}
+
+fn gather_fixed(dictionary: &FixedValues, indices: &[u32], out: &mut FixedValues) -> Result<()> {
+    let start = out.data.len();
+    let Some(width) = out.width_bytes() else {
+        return gather_bits(dictionary, indices, out);
+    };
+    out.push_zeros(indices.len())?;
+    let to = out.data.as_slice_mut().get_mut(start..).unwrap_or_default();
+    let items = dictionary.data.as_slice();
+    match width {
+        1 => copy::<1>(items, indices, to),
+        2 => copy::<2>(items, indices, to),
+        4 => copy::<4>(items, indices, to),
+        8 => copy::<8>(items, indices, to),
+        16 => copy::<16>(items, indices, to),
+        32 => copy::<32>(items, indices, to),
+        _ => {
+            for (to, &index) in to.chunks_exact_mut(width.max(1)).zip(indices) {
+                let item = position(index).and_then(|at| {
+                    let start = at.checked_mul(width)?;
+                    items.get(start..start.checked_add(width)?)
+                });
+                if let Some(item) = item {
+                    to.copy_from_slice(item);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn copy<const W: usize>(items: &[u8], indices: &[u32], to: &mut [u8]) {
+    let items = items.as_chunks::<W>().0;
+    for (to, &index) in to.as_chunks_mut::<W>().0.iter_mut().zip(indices) {
+        if let Some(item) = position(index).and_then(|at| items.get(at)) {
+            *to = *item;
+        }
+    }
+}
+
+fn gather_bits(dictionary: &FixedValues, indices: &[u32], out: &mut FixedValues) -> Result<()> {
+    let mut found = indices.iter().map(|&i| position(i).is_some_and(|at| dictionary.bit(at)));
+    let bits = arrow_buffer::MutableBuffer::collect_bool(indices.len(), |_| {
+        found.next().unwrap_or_default()
+    });
+    out.append_bits(&bits, 0..indices.len())
+}
+
+fn gather_variable(
+    dictionary: &VariableValues,
+    indices: &[u32],
+    out: &mut VariableValues,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let item = |index: u32| match position(index) {
+        Some(at) if index != NULL => dictionary.value(at),
+        _ => Ok(&[][..]),
+    };
+    let total = indices
+        .iter()
+        .try_fold(0_usize, |sum, &index| item(index).map(|item| sum.saturating_add(item.len())))?;
+    scratch.claim(size_u64(total), "the strings of a dictionary page")?;
+    out.reserve_bytes(total)?;
+    indices.iter().try_for_each(|&index| out.push(item(index)?))
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init
+)]
+mod tests {
+    use super::super::ValueType;
+    use super::*;
+
+    fn indices(bits: u64, numbers: &[u64]) -> FixedValues {
+        let mut out = FixedValues::new(bits);
+        for number in numbers {
+            out.append_flat(&number.to_le_bytes()[..bits as usize / 8], 0..1).unwrap();
+        }
+        out
+    }
+
+    #[test]
+    fn strings_by_indices_of_any_width() {
+        for offset_bits in [32, 64] {
+            let mut dictionary = VariableValues::new(offset_bits);
+            for value in ["red", "green", "", "blue"] {
+                dictionary.push(value.as_bytes()).unwrap();
+            }
+            let dictionary = Values::Variable(dictionary);
+            for bits in [8, 16, 32, 64] {
+                let indices = indices(bits, &[3, 0, 200, 1, 1, 2, 0, 99, 3]);
+                let mut out = Values::new(&ValueType::Variable { offset_bits });
+                let validity = [0b0111_1011, 1];
+                let mut scratch = Scratch::new(100);
+                out.gather(&dictionary, &indices, Some(&validity), &mut scratch).unwrap();
+                let Values::Variable(out) = &out else { panic!() };
+                let values: Vec<_> = (0..9).map(|i| out.value(i).unwrap()).collect();
+                let expected = ["blue", "red", "", "green", "green", "", "red", "", "blue"];
+                assert_eq!(values, expected.map(str::as_bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn fixed_values_of_any_width() {
+        for width in [1_usize, 2, 3, 4, 8, 16, 20, 32] {
+            let items: Vec<u8> = (1..=u8::try_from(5 * width).unwrap()).collect();
+            let mut dictionary = FixedValues::new(8 * width as u64);
+            dictionary.append_flat(&items, 0..5).unwrap();
+            let mut out = Values::new(&ValueType::Fixed { bits: 8 * width as u64 });
+            let indices = indices(32, &[4, 77, 0, 2]);
+            let dictionary = Values::Fixed(dictionary);
+            out.gather(&dictionary, &indices, Some(&[0b1101]), &mut Scratch::new(0)).unwrap();
+            let item = |i: usize| &items[i * width..(i + 1) * width];
+            let expected = [item(4), &vec![0; width], item(0), item(2)].concat();
+            let Values::Fixed(out) = &out else { panic!() };
+            assert_eq!((out.len, out.data.as_slice()), (4, expected.as_slice()));
+        }
+        let mut bits = FixedValues::new(1);
+        bits.append_bits(&[0b10], 0..2).unwrap();
+        let mut out = Values::new(&ValueType::Fixed { bits: 1 });
+        let indices = indices(8, &[1, 0, 1]);
+        out.gather(&Values::Fixed(bits), &indices, None, &mut Scratch::new(0)).unwrap();
+        let Values::Fixed(out) = &out else { panic!() };
+        assert_eq!((out.len, out.data.as_slice()), (3, &[0b101_u8][..]));
+    }
+
+    #[test]
+    fn lists_one_by_one() {
+        let item = Box::new(ValueType::Fixed { bits: 8 });
+        let list = ValueType::FixedSizeList { dimension: 2, item };
+        let mut dictionary = Values::new(&list);
+        dictionary.push_default(2).unwrap();
+        let Values::FixedSizeList(lists) = &mut dictionary else { panic!() };
+        let Values::Fixed(items) = &mut *lists.items else { panic!() };
+        items.data.as_slice_mut().copy_from_slice(&[1, 2, 3, 4]);
+        let mut out = Values::new(&list);
+        let indices = indices(8, &[1, 9, 0]);
+        out.gather(&dictionary, &indices, Some(&[0b101]), &mut Scratch::new(0)).unwrap();
+        let Values::FixedSizeList(lists) = &out else { panic!() };
+        let Values::Fixed(items) = &*lists.items else { panic!() };
+        assert_eq!((lists.len, items.data.as_slice()), (3, &[3_u8, 4, 0, 0, 1, 2][..]));
+    }
+
+    #[test]
+    fn indices_must_exist_and_strings_must_be_affordable() {
+        let mut dictionary = VariableValues::new(32);
+        dictionary.push(b"0123456789").unwrap();
+        let dictionary = Values::Variable(dictionary);
+        let gather = |bits, numbers: &[u64], validity: Option<&[u8]>| {
+            let mut out = Values::new(&ValueType::Variable { offset_bits: 32 });
+            let indices = indices(bits, numbers);
+            out.gather(&dictionary, &indices, validity, &mut Scratch::new(20))
+        };
+        let error = gather(16, &[0, 258], None).unwrap_err().to_string();
+        assert!(error.contains("slot 1 has index 258, but the dictionary has 1 items"), "{error}");
+        assert!(gather(32, &[u64::from(u32::MAX)], None).is_err());
+        assert!(gather(64, &[1 << 32], None).is_err(), "no index is cut to its low bits");
+        assert!(gather(24, &[0], None).is_err());
+        assert!(gather(8, &[0; 9], Some(&[0])).is_err());
+        assert!(gather(8, &[7], Some(&[0])).is_ok());
+        assert!(gather(8, &[0, 0], None).is_ok());
+        assert!(matches!(gather(8, &[0, 0, 0], None), Err(Error::Limit { needed: 30, .. })));
+    }
+}
