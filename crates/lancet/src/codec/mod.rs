@@ -11,6 +11,10 @@
 //!
 //! Those modules only dispatch; each technique has a file of its own.
 
+pub(crate) mod byte_stream_split;
+pub(crate) mod fsst;
+pub(crate) mod general;
+pub(crate) mod rle;
 pub(crate) mod values;
 
 pub(crate) use values::{FixedValues, Offsets, ValueType, Values, VariableValues};
