@@ -1,0 +1,425 @@
+//! LZ4 and Zstandard over the output of another encoding.
+//!
+//! | scheme | one unit | the unit of no bytes |
+//! |---|---|---|
+//! | LZ4 | `u32` uncompressed size, one raw LZ4 block | `00 00 00 00 00` |
+//! | Zstandard | `u64` uncompressed size, one frame | eight zeros, `28 b5 2f fd 20 00 01 00 00` |
+//!
+//! Old Zstandard units are a frame without the size before it. Units shorter than 8 bytes, and
+//! those that start with the frame magic and have bit 4 of byte 4 clear (as every frame does), are
+//! read that way; a unit without bytes yields none.
+//!
+//! Nothing is allocated for a size that the compressed bytes cannot yield or that the caller's
+//! limit forbids.
+
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::cell::RefCell;
+
+use lz4_flex::block::{
+    CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
+};
+use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
+
+use super::Scheme;
+use crate::cursor::Cursor;
+use crate::error::{Error, Result, ensure};
+
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The most output of a Zstandard block, and the fewest bytes a block takes.
+const ZSTD_BLOCK: u64 = 128 * 1024;
+const ZSTD_MIN_BLOCK_BYTES: u64 = 4;
+
+// A context costs more to set up than a 4 KiB unit to compress; each thread keeps its own.
+thread_local! {
+    static ZSTD_ENCODER: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
+    static ZSTD_DECODER: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
+    static LZ4_TABLE: RefCell<CompressTable> = RefCell::new(CompressTable::large());
+}
+
+/// A unit taken apart.
+struct Unit<'a> {
+    /// What it decompresses to; `None` where neither unit nor frame says so.
+    size: Option<u64>,
+    /// No more than this can come out of the payload.
+    max_size: u64,
+    payload: &'a [u8],
+}
+
+impl<'a> Unit<'a> {
+    fn parse(scheme: Scheme, unit: &'a [u8]) -> Result<Self> {
+        let parsed = match scheme {
+            Scheme::Lz4 => Self::parse_lz4(unit)?,
+            Scheme::Zstd => Self::parse_zstd(unit)?,
+        };
+        let size = parsed.size.unwrap_or(0);
+        ensure!(
+            size <= parsed.max_size,
+            "{} compressed bytes cannot hold the {size} bytes they are said to hold",
+            parsed.payload.len()
+        );
+        Ok(parsed)
+    }
+
+    fn parse_lz4(unit: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new(unit);
+        let size = u64::from(cursor.u32("uncompressed size of an LZ4 unit")?);
+        let payload = cursor.rest();
+        // A length byte stands for at most 255 bytes; the rest is for the token.
+        let max_size = (payload.len() as u64).saturating_mul(255).saturating_add(32);
+        Ok(Self { size: Some(size), max_size, payload })
+    }
+
+    fn parse_zstd(unit: &'a [u8]) -> Result<Self> {
+        if unit.is_empty() {
+            return Ok(Self { size: Some(0), max_size: 0, payload: unit });
+        }
+        let is_bare = unit.len() < 8
+            || (unit.starts_with(&ZSTD_MAGIC) && unit.get(4).is_some_and(|byte| byte & 0x10 == 0));
+        let mut cursor = Cursor::new(unit);
+        let mut size = None;
+        if !is_bare {
+            size = Some(cursor.u64("uncompressed size of a Zstandard unit")?);
+        }
+        let payload = cursor.rest();
+        let frame_bytes = zstd_safe::find_frame_compressed_size(payload).map_err(zstd_error)?;
+        ensure!(
+            frame_bytes == payload.len(),
+            "a Zstandard frame of {frame_bytes} bytes stands in {} bytes",
+            payload.len()
+        );
+        let frame_size = zstd_safe::get_frame_content_size(payload)
+            .map_err(|_| Error::corrupt("the header of a Zstandard frame is broken"))?;
+        if let Some((size, frame_size)) = size.zip(frame_size) {
+            ensure!(
+                size == frame_size,
+                "a Zstandard unit is said to hold {size} bytes, its frame {frame_size}"
+            );
+        }
+        let blocks = (payload.len() as u64).div_ceil(ZSTD_MIN_BLOCK_BYTES);
+        let max_size = blocks.saturating_mul(ZSTD_BLOCK);
+        Ok(Self { size: size.or(frame_size), max_size, payload })
+    }
+}
+
+/// The number of bytes a unit decompresses to; `None` when only decompressing it can tell.
+pub(crate) fn uncompressed_size(scheme: Scheme, unit: &[u8]) -> Result<Option<u64>> {
+    Unit::parse(scheme, unit).map(|unit| unit.size)
+}
+
+/// Replaces `out` by the uncompressed bytes of a unit, at most `max_bytes`.
+pub(crate) fn decompress(
+    scheme: Scheme,
+    unit: &[u8],
+    max_bytes: u64,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let unit = Unit::parse(scheme, unit)?;
+    let Some(size) = unit.size else { return decompress_unsized(&unit, max_bytes, out) };
+    if size > max_bytes {
+        return Err(too_large(size, max_bytes));
+    }
+    resize(out, size)?;
+    let decompressed = match scheme {
+        Scheme::Lz4 => decompress_into(unit.payload, out)
+            .map_err(|error| Error::corrupt(format!("broken LZ4 block: {error}")))?,
+        Scheme::Zstd if unit.payload.is_empty() => 0,
+        Scheme::Zstd => decompress_frame(unit.payload, out).map_err(zstd_error)?,
+    };
+    ensure!(
+        decompressed as u64 == size,
+        "a unit decompresses to {decompressed} bytes, but is said to hold {size}"
+    );
+    Ok(())
+}
+
+/// Decompresses a bare frame that does not say its size: by trying, with more room each time.
+fn decompress_unsized(unit: &Unit<'_>, max_bytes: u64, out: &mut Vec<u8>) -> Result<()> {
+    let limit = unit.max_size.min(max_bytes);
+    let mut room = (unit.payload.len() as u64).saturating_mul(8);
+    loop {
+        resize(out, room.min(limit))?;
+        match decompress_frame(unit.payload, out) {
+            Ok(decompressed) => {
+                out.truncate(decompressed);
+                return Ok(());
+            }
+            Err(code) if !is_out_of_room(code) => return Err(zstd_error(code)),
+            Err(_) if room < limit => room = room.saturating_mul(4),
+            Err(_) if limit == max_bytes => {
+                return Err(too_large(max_bytes.saturating_add(1), max_bytes));
+            }
+            Err(code) => return Err(zstd_error(code)),
+        }
+    }
+}
+
+fn decompress_frame(frame: &[u8], out: &mut [u8]) -> std::result::Result<usize, usize> {
+    ZSTD_DECODER.with_borrow_mut(|decoder| decoder.decompress(out, frame))
+}
+
+/// Makes `out` `size` bytes long, whatever they are: what is there already is not cleared.
+fn resize(out: &mut Vec<u8>, size: u64) -> Result<()> {
+    let size = usize::try_from(size).map_err(|_| too_large(size, usize::MAX as u64))?;
+    out.resize(size, 0);
+    Ok(())
+}
+
+fn too_large(needed: u64, limit: u64) -> Error {
+    Error::Limit { what: "a compressed unit".into(), needed, limit, option: "memory_limit" }
+}
+
+fn zstd_error(code: usize) -> Error {
+    Error::corrupt(format!("broken Zstandard frame: {}", zstd_safe::get_error_name(code)))
+}
+
+fn is_out_of_room(code: usize) -> bool {
+    zstd_safe::get_error_name(code) == "Destination buffer is too small"
+}
+
+/// Appends `bytes` as one unit. `level` is for Zstandard only; `None` is its default.
+pub(crate) fn compress(
+    scheme: Scheme,
+    level: Option<i32>,
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    match scheme {
+        Scheme::Lz4 => {
+            let size = u32::try_from(bytes.len()).map_err(|_| {
+                Error::invalid(format!("LZ4 cannot compress {} bytes at once", bytes.len()))
+            })?;
+            out.extend_from_slice(&size.to_le_bytes());
+            append(out, get_maximum_output_size(bytes.len()), |room| {
+                LZ4_TABLE
+                    .with_borrow_mut(|table| compress_into_with_table(bytes, room, table))
+                    .map_err(|error| Error::invalid(format!("LZ4: {error}")))
+            })
+        }
+        Scheme::Zstd => {
+            out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            append(out, zstd_safe::compress_bound(bytes.len()), |room| {
+                ZSTD_ENCODER
+                    .with_borrow_mut(|encoder| {
+                        encoder.set_parameter(CParameter::CompressionLevel(level.unwrap_or(0)))?;
+                        encoder.compress2(room, bytes)
+                    })
+                    .map_err(|code| {
+                        Error::invalid(format!("Zstandard: {}", zstd_safe::get_error_name(code)))
+                    })
+            })
+        }
+    }
+}
+
+/// Lets `write` write at most `max_len` bytes behind `out`; it returns how many it wrote.
+fn append(
+    out: &mut Vec<u8>,
+    max_len: usize,
+    write: impl FnOnce(&mut [u8]) -> Result<usize>,
+) -> Result<()> {
+    let start = out.len();
+    out.resize(start.saturating_add(max_len), 0);
+    let written = write(out.get_mut(start..).unwrap_or_default())?;
+    out.truncate(start.saturating_add(written));
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ALL: u64 = 1 << 30;
+    const EMPTY_FRAME: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
+
+    fn unit(scheme: Scheme, bytes: &[u8]) -> Vec<u8> {
+        let mut out = vec![0x55];
+        compress(scheme, None, bytes, &mut out).unwrap();
+        out.split_off(1)
+    }
+
+    fn plain(scheme: Scheme, unit: &[u8], max_bytes: u64) -> Result<Vec<u8>> {
+        let mut out = vec![0xaa; 77];
+        decompress(scheme, unit, max_bytes, &mut out).map(|()| out)
+    }
+
+    fn rule<T: std::fmt::Debug>(result: Result<T>) -> String {
+        match result.unwrap_err() {
+            Error::Corrupt(corrupt) => corrupt.rule,
+            other => panic!("{other}"),
+        }
+    }
+
+    fn assert_limit<T: std::fmt::Debug>(result: Result<T>, expected: u64) {
+        match result.unwrap_err() {
+            Error::Limit { limit, option: "memory_limit", .. } => assert_eq!(limit, expected),
+            other => panic!("{other}"),
+        }
+    }
+
+    /// A frame without content size: `blocks` are (block type, size, bytes).
+    fn frame(blocks: &[(u32, u32, &[u8])]) -> Vec<u8> {
+        let mut bytes = [&ZSTD_MAGIC[..], &[0, 0x58]].concat();
+        for (i, &(kind, size, content)) in blocks.iter().enumerate() {
+            let header = u32::from(i + 1 == blocks.len()) | kind << 1 | size << 3;
+            bytes.extend_from_slice(&header.to_le_bytes()[..3]);
+            bytes.extend_from_slice(content);
+        }
+        bytes
+    }
+
+    #[test]
+    fn the_units_of_no_bytes() {
+        assert_eq!(unit(Scheme::Lz4, &[]), [0; 5]);
+        assert_eq!(unit(Scheme::Zstd, &[]), [&[0; 8][..], &EMPTY_FRAME].concat());
+        for unit in [&[][..], &EMPTY_FRAME, &[&[0; 8][..], &EMPTY_FRAME].concat()] {
+            assert_eq!(plain(Scheme::Zstd, unit, 0).unwrap(), []);
+            assert_eq!(uncompressed_size(Scheme::Zstd, unit).unwrap(), Some(0));
+        }
+        assert_eq!(plain(Scheme::Lz4, &[0; 5], 0).unwrap(), []);
+    }
+
+    #[test]
+    fn hand_made_units() {
+        // Three literals; then one literal and a match of 4 + 15 + 6 bytes one byte back.
+        let lz4 = [3, 0, 0, 0, 0x30, b'a', b'b', b'c'];
+        assert_eq!(plain(Scheme::Lz4, &lz4, 3).unwrap(), b"abc");
+        let lz4 = [27, 0, 0, 0, 0x1f, b'a', 1, 0, 6, 0x10, b'b'];
+        assert_eq!(plain(Scheme::Lz4, &lz4, ALL).unwrap(), [&[b'a'; 26][..], b"b"].concat());
+
+        let frame = frame(&[(0, 3, b"abc"), (1, 5, b"d")]);
+        let zstd = [&[8, 0, 0, 0, 0, 0, 0, 0][..], &frame].concat();
+        assert_eq!(plain(Scheme::Zstd, &zstd, 8).unwrap(), b"abcddddd");
+        assert_eq!(uncompressed_size(Scheme::Zstd, &zstd).unwrap(), Some(8));
+    }
+
+    #[test]
+    fn bare_frames() {
+        let bytes = b"one and one and one and one".repeat(9);
+        let prefixed = unit(Scheme::Zstd, &bytes);
+        assert_eq!(plain(Scheme::Zstd, &prefixed[8..], ALL).unwrap(), bytes);
+        let size = bytes.len() as u64;
+        assert_eq!(uncompressed_size(Scheme::Zstd, &prefixed[8..]).unwrap(), Some(size));
+
+        // Without a size, from a few bytes to what needs several attempts.
+        let frame = frame(&[(0, 3, b"abc"), (1, 70_000, b"d"), (1, 9, b"e")]);
+        assert_eq!(uncompressed_size(Scheme::Zstd, &frame).unwrap(), None);
+        let expected = [&b"abc"[..], &[b'd'; 70_000], &[b'e'; 9]].concat();
+        assert_eq!(plain(Scheme::Zstd, &frame, ALL).unwrap(), expected);
+        assert_eq!(plain(Scheme::Zstd, &frame, 70_012).unwrap(), expected);
+        assert_limit(plain(Scheme::Zstd, &frame, 70_011), 70_011);
+    }
+
+    #[test]
+    fn the_limit_holds() {
+        let bytes = vec![7; 100_000];
+        for scheme in [Scheme::Lz4, Scheme::Zstd] {
+            let unit = unit(scheme, &bytes);
+            assert!(unit.len() < 1000);
+            assert_eq!(plain(scheme, &unit, 100_000).unwrap(), bytes);
+            assert_limit(plain(scheme, &unit, 99_999), 99_999);
+        }
+    }
+
+    #[test]
+    fn broken_lz4() {
+        let good = [27, 0, 0, 0, 0x1f, b'a', 1, 0, 6, 0x10, b'b'];
+        for len in 0..good.len() {
+            rule(plain(Scheme::Lz4, &good[..len], ALL));
+        }
+        // A size that is too small, too large, and impossible.
+        for (size, expected) in [(26_u32, "LZ4"), (28, "27 bytes"), (u32::MAX, "cannot hold")] {
+            let forged = [&size.to_le_bytes()[..], &good[4..]].concat();
+            let rule = rule(plain(Scheme::Lz4, &forged, ALL));
+            assert!(rule.contains(expected), "{rule}");
+        }
+        assert!(
+            rule(uncompressed_size(Scheme::Lz4, &[255, 255, 255, 255, 0])).contains("cannot hold")
+        );
+        // Matches that reach before the start.
+        rule(plain(Scheme::Lz4, &[27, 0, 0, 0, 0x1f, b'a', 2, 0, 6, 0x10, b'b'], ALL));
+        rule(plain(Scheme::Lz4, &[27, 0, 0, 0, 0x1f, b'a', 0, 0, 6, 0x10, b'b'], ALL));
+    }
+
+    #[test]
+    fn broken_zstd() {
+        let good = unit(Scheme::Zstd, &b"a broken frame".repeat(20));
+        for len in 1..good.len() {
+            rule(plain(Scheme::Zstd, &good[..len], ALL));
+            rule(uncompressed_size(Scheme::Zstd, &good[..len]));
+        }
+        // A size other than the frame's.
+        for size in [279_u64, 281, u64::MAX] {
+            let forged = [&size.to_le_bytes()[..], &good[8..]].concat();
+            assert!(rule(plain(Scheme::Zstd, &forged, ALL)).contains("its frame 280"));
+        }
+        // Bytes behind the frame, among them another frame.
+        for more in [&[0][..], &EMPTY_FRAME] {
+            let forged = [&good, more].concat();
+            assert!(rule(plain(Scheme::Zstd, &forged, ALL)).contains("stands in"));
+        }
+    }
+
+    #[test]
+    fn a_frame_without_size_yields_what_the_unit_says() {
+        let frame = frame(&[(1, 70_000, b"d")]);
+        let sized = |size: u64| [&size.to_le_bytes()[..], &frame].concat();
+        assert_eq!(plain(Scheme::Zstd, &sized(70_000), ALL).unwrap(), [b'd'; 70_000]);
+        assert!(rule(plain(Scheme::Zstd, &sized(69_999), ALL)).contains("too small"));
+        assert!(rule(plain(Scheme::Zstd, &sized(70_001), ALL)).contains("70000 bytes"));
+        assert!(rule(plain(Scheme::Zstd, &sized(1 << 40), u64::MAX)).contains("cannot hold"));
+    }
+
+    #[test]
+    fn a_unit_does_not_depend_on_the_units_before() {
+        let long: Vec<u8> = (0..60_000_u32).flat_map(|i| (i * i % 1009).to_le_bytes()).collect();
+        for scheme in [Scheme::Lz4, Scheme::Zstd] {
+            let first = unit(scheme, &long[..4096]);
+            assert_eq!(plain(scheme, &unit(scheme, &long), ALL).unwrap(), long);
+            compress(scheme, Some(19), &long, &mut Vec::new()).unwrap();
+            plain(scheme, &[9; 20], ALL).unwrap_err();
+            assert_eq!(unit(scheme, &long[..4096]), first);
+            assert_eq!(plain(scheme, &first, ALL).unwrap(), &long[..4096]);
+        }
+    }
+
+    #[test]
+    fn levels_beyond_the_bounds_are_clamped() {
+        let bytes = b"level after level ".repeat(50);
+        for level in [i32::MIN, -1, 1, 22, i32::MAX] {
+            let mut unit = Vec::new();
+            compress(Scheme::Zstd, Some(level), &bytes, &mut unit).unwrap();
+            assert_eq!(plain(Scheme::Zstd, &unit, ALL).unwrap(), bytes);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn flipped_bits_fail_or_decode_within_the_limit(
+            seed in prop::collection::vec(0..6_u8, 1..300),
+            flip in any::<prop::sample::Index>(),
+            bit in 0..8,
+        ) {
+            for scheme in [Scheme::Lz4, Scheme::Zstd] {
+                let mut unit = unit(scheme, &seed);
+                prop_assert_eq!(&plain(scheme, &unit, ALL).unwrap(), &seed);
+                let at = flip.index(unit.len());
+                unit[at] ^= 1_u8 << bit;
+                if let Ok(out) = plain(scheme, &unit, 1 << 16) {
+                    prop_assert!(out.len() <= 1 << 16);
+                }
+            }
+        }
+    }
+}
