@@ -59,7 +59,7 @@ pub fn run(args: &Args, quiet: bool) -> Result<()> {
 /// A version that can be written.
 pub fn written_version(text: &str) -> Result<Version, String> {
     match text.parse::<Version>() {
-        Ok(Version::V2_0) => Err("2.0 is read but not written; choose 2.1 or 2.2".into()),
+        Ok(Version::V2_0) => Err("2.0 cannot be written; choose 2.1 or 2.2".into()),
         Ok(version) => Ok(version),
         Err(error) => Err(error.to_string()),
     }
@@ -73,7 +73,7 @@ mod tests {
     fn only_newer_versions_are_written() {
         assert_eq!(written_version("2.1").unwrap(), Version::V2_1);
         assert_eq!(written_version("2.2").unwrap(), Version::V2_2);
-        assert!(written_version("2.0").unwrap_err().contains("not written"));
+        assert!(written_version("2.0").unwrap_err().contains("cannot be written"));
         assert!(written_version("3").is_err());
     }
 }

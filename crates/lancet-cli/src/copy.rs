@@ -13,7 +13,6 @@ use crate::output::OutputFile;
 use crate::table::{Grid, terminal_width};
 use crate::{progress, text, units};
 
-
 /// How rows are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum TextFormat {

@@ -38,5 +38,5 @@ fn wrong_usage_is_code_2() {
     let rows = usage("take a.lance --rows 1,x");
     assert!(rows.contains("`x` is no row; write rows as 5,9,2 or 5,9,100..110"), "{rows}");
     let version = usage("convert a.csv b.lance --format-version 2.0");
-    assert!(version.contains("2.0 is read but not written; choose 2.1 or 2.2"), "{version}");
+    assert!(version.contains("2.0 cannot be written; choose 2.1 or 2.2"), "{version}");
 }
