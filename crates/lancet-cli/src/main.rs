@@ -1,2 +1,7 @@
 //! The program `lancet`.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lancet_cli::run(std::env::args_os())
+}

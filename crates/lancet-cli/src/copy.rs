@@ -1,0 +1,169 @@
+//! Where rows go: into a file, or onto standard output as a table or as text.
+
+use std::io::Write;
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use clap::ValueEnum;
+use lancet::Version;
+
+use crate::error::{Error, Result};
+use crate::input::{BATCH_ROWS, Input};
+use crate::output::OutputFile;
+use crate::table::{Grid, terminal_width};
+use crate::{progress, text, units};
+
+/// How rows are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum TextFormat {
+    #[default]
+    Table,
+    Jsonl,
+    Csv,
+}
+
+/// What was copied into a file.
+#[derive(Debug)]
+pub struct Copied {
+    /// Rows of the new file.
+    pub rows: u64,
+    /// Size of the new file.
+    pub bytes: u64,
+}
+
+/// Writes all batches to a file.
+pub fn to_file(input: Input, path: &Path, version: Version, quiet: bool) -> Result<Copied> {
+    let mut output = OutputFile::create(path, &input.schema, version)?;
+    let bar = progress::bar(input.rows, quiet);
+    let mut rows = 0;
+    for batch in input.batches {
+        // An Arrow file may be one huge batch; in parts it makes progress and little text.
+        for part in parts(&batch?) {
+            output.write(&part)?;
+            rows += part.num_rows() as u64;
+            bar.set_position(rows);
+        }
+    }
+    let bytes = output.finish()?;
+    bar.finish_and_clear();
+    Ok(Copied { rows, bytes })
+}
+
+/// Prints all batches.
+pub fn to_stdout(input: Input, format: TextFormat, out: &mut dyn Write) -> Result<()> {
+    match format {
+        TextFormat::Table => print_table(input, out),
+        TextFormat::Csv => {
+            out.write_all(&text::csv_header(&input.schema).map_err(Error::new)?)?;
+            print_text(input, text::csv, out)
+        }
+        TextFormat::Jsonl => print_text(input, text::json_lines, out),
+    }
+}
+
+fn print_text(
+    input: Input,
+    encode: fn(&RecordBatch) -> Result<Vec<u8>, String>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    for batch in input.batches {
+        for part in parts(&batch?) {
+            out.write_all(&encode(&part).map_err(Error::new)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_table(input: Input, out: &mut dyn Write) -> Result<()> {
+    let mut printed = 0;
+    let mut hidden_columns = 0;
+    let mut print = |batch: &RecordBatch, out: &mut dyn Write| -> Result<()> {
+        let mut grid = Grid::of_batch(batch).map_err(Error::new)?;
+        if let Some(width) = terminal_width() {
+            hidden_columns = hidden_columns.max(grid.fit(width));
+        }
+        Ok(writeln!(out, "{}", grid.boxed())?)
+    };
+    for batch in input.batches {
+        for part in parts(&batch?).filter(|part| part.num_rows() > 0) {
+            print(&part, out)?;
+            printed += part.num_rows() as u64;
+        }
+    }
+    if printed == 0 {
+        print(&RecordBatch::new_empty(input.schema), out)?;
+    }
+    writeln!(out, "{}", footer(printed, input.file_rows, hidden_columns))?;
+    Ok(())
+}
+
+fn footer(printed: u64, file_rows: Option<u64>, hidden_columns: usize) -> String {
+    let mut footer = match file_rows {
+        Some(all) if all != printed => {
+            format!("{} of {}", units::count(printed), units::rows(all))
+        }
+        _ => units::rows(printed),
+    };
+    if hidden_columns > 0 {
+        let hidden = units::counted(hidden_columns as u64, "column");
+        footer.push_str(&format!("; {hidden} did not fit, see --columns or --format jsonl"));
+    }
+    footer
+}
+
+fn parts(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + '_ {
+    let step = BATCH_ROWS as usize;
+    (0..batch.num_rows())
+        .step_by(step)
+        .map(move |start| batch.slice(start, step.min(batch.num_rows() - start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Int32Array};
+
+    use super::*;
+
+    fn input(file_rows: u64) -> Input {
+        let numbers: ArrayRef = Arc::new(Int32Array::from(vec![7, 8]));
+        let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+        Input {
+            schema: batch.schema(),
+            file_rows: Some(file_rows),
+            rows: Some(2),
+            batches: Box::new(vec![Ok(batch.clone()), Ok(batch)].into_iter()),
+        }
+    }
+
+    fn printed(format: TextFormat) -> String {
+        let mut out = Vec::new();
+        to_stdout(input(1_000), format, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn text_goes_on_over_batches() {
+        assert_eq!(printed(TextFormat::Csv), "n\n7\n8\n7\n8\n");
+        assert_eq!(printed(TextFormat::Jsonl), "{\"n\":7}\n{\"n\":8}\n{\"n\":7}\n{\"n\":8}\n");
+    }
+
+    #[test]
+    fn a_table_tells_how_much_it_shows() {
+        assert!(printed(TextFormat::Table).ends_with("\n4 of 1,000 rows\n"));
+        assert_eq!(footer(2, Some(2), 0), "2 rows");
+        assert_eq!(
+            footer(1, None, 3),
+            "1 row; 3 columns did not fit, see --columns or --format jsonl"
+        );
+    }
+
+    #[test]
+    fn huge_batches_are_cut() {
+        let numbers: ArrayRef = Arc::new(Int32Array::from(vec![0; 10_000]));
+        let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+        let rows: Vec<_> = parts(&batch).map(|part| part.num_rows()).collect();
+        assert_eq!(rows, [8_192, 1_808]);
+    }
+}

@@ -1,0 +1,89 @@
+//! One line for the user: what went wrong, and in which file.
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+
+/// The result of everything in this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a command stopped.
+#[derive(Debug)]
+pub enum Error {
+    /// Whoever read our output went away (`lancet cat … | head`). That is no failure.
+    ClosedPipe,
+    /// What to print after `error: `.
+    Message(String),
+}
+
+impl Error {
+    /// An error with this text.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::Message(message.into())
+    }
+
+    /// The same error, with the file name before the message.
+    pub fn about(self, path: &Path) -> Self {
+        match self {
+            Self::Message(message) => Self::new(format!("{}: {message}", path.display())),
+            Self::ClosedPipe => Self::ClosedPipe,
+        }
+    }
+}
+
+/// Failures of standard output; failures of files go through [`InFile::in_file`].
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            _ => Self::new(format!("cannot write to standard output: {error}")),
+        }
+    }
+}
+
+/// Names the file in which something failed.
+pub trait InFile<T> {
+    /// Puts the file name before the message, unless the message names it already.
+    fn in_file(self, path: &Path) -> Result<T>;
+}
+
+impl<T, E: Display> InFile<T> for Result<T, E> {
+    fn in_file(self, path: &Path) -> Result<T> {
+        self.map_err(|error| {
+            let (message, file) = (error.to_string(), path.display().to_string());
+            let one_line = message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ");
+            Error::Message(if one_line.contains(&file) {
+                one_line
+            } else {
+                format!("{file}: {one_line}")
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(result: Result<()>) -> String {
+        match result.unwrap_err() {
+            Error::Message(message) => message,
+            Error::ClosedPipe => panic!("no pipe here"),
+        }
+    }
+
+    #[test]
+    fn the_file_is_named_once_and_the_message_is_one_line() {
+        let path = Path::new("a.lance");
+        assert_eq!(text(Err("bad\n  magic").in_file(path)), "a.lance: bad magic");
+        assert_eq!(text(Err("open a.lance: denied").in_file(path)), "open a.lance: denied");
+    }
+
+    #[test]
+    fn only_a_broken_pipe_is_silent() {
+        let broken = Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert!(matches!(broken, Error::ClosedPipe));
+        let full = Error::from(io::Error::from(io::ErrorKind::StorageFull));
+        assert!(matches!(full, Error::Message(_)));
+    }
+}

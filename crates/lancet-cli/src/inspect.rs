@@ -1,0 +1,231 @@
+//! `lancet inspect`: what a Lance file is made of.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::PathBuf;
+
+use lancet::{BufferReport, ColumnReport, FileReader, FileReport, PageReport};
+use serde_json::{Value, json};
+
+use crate::error::{Error, InFile, Result};
+use crate::format::check_is_lance;
+use crate::table::Grid;
+use crate::units;
+
+const EXAMPLES: &str = "\
+Examples:
+  lancet inspect orders.lance
+  lancet inspect orders.lance --pages --columns price
+  lancet inspect orders.lance --json | jq '.columns[].bytes'";
+
+/// What to inspect.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Lance file to read
+    file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// List every page with its buffers
+    #[arg(short, long)]
+    pages: bool,
+    /// Columns to show; nested ones with dots: a,b.c
+    #[arg(short, long, value_delimiter = ',')]
+    columns: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    check_is_lance(&args.file, "inspect")?;
+    let reader = FileReader::open(&args.file).in_file(&args.file)?;
+    let mut report = reader.inspect().in_file(&args.file)?;
+    keep_columns(&mut report, &args.columns)
+        .map_err(|message| Error::new(message).about(&args.file))?;
+    if args.json {
+        let file = args.file.display().to_string();
+        writeln!(out, "{:#}", file_json(&file, &report, args.pages))?;
+        return Ok(());
+    }
+    writeln!(out, "{}", args.file.display())?;
+    write_summary(&report, out)?;
+    writeln!(out, "\n{}", column_table(&report))?;
+    if args.pages {
+        for column in &report.columns {
+            writeln!(out, "\n{}", column_title(column))?;
+            writeln!(out, "{}", page_table(column, report.file_bytes))?;
+        }
+    }
+    Ok(())
+}
+
+/// Leaves the columns asked for: a name stands for the column and for all below it.
+fn keep_columns(report: &mut FileReport, names: &[String]) -> Result<(), String> {
+    let below = |column: &ColumnReport, name: &str| {
+        column.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    for name in names {
+        if !report.columns.iter().any(|column| below(column, name)) {
+            let known: Vec<_> = report.columns.iter().map(|c| c.name.as_str()).collect();
+            return Err(format!("no column `{name}`; there are: {}", known.join(", ")));
+        }
+    }
+    if !names.is_empty() {
+        report.columns.retain(|column| names.iter().any(|name| below(column, name)));
+    }
+    Ok(())
+}
+
+/// The lines above the table.
+pub fn write_summary(report: &FileReport, out: &mut dyn Write) -> Result<()> {
+    let part =
+        |bytes| format!("{} ({})", units::bytes(bytes), units::share(bytes, report.file_bytes));
+    writeln!(out, "  version   {}", report.version)?;
+    writeln!(out, "  rows      {}", units::count(report.num_rows))?;
+    writeln!(
+        out,
+        "  size      {} ({} per row)",
+        units::bytes(report.file_bytes),
+        units::per_row(report.file_bytes, report.num_rows)
+    )?;
+    writeln!(out, "  data      {}", part(report.data_bytes))?;
+    writeln!(out, "  metadata  {}", part(report.metadata_bytes))?;
+    if report.global_buffers.len() > 1 {
+        let sizes: Vec<_> = report.global_buffers.iter().map(|n| units::bytes(*n)).collect();
+        writeln!(out, "  global    {} buffers: {}", sizes.len(), sizes.join(", "))?;
+    }
+    Ok(())
+}
+
+/// One line for each column.
+pub fn column_table(report: &FileReport) -> String {
+    let mut grid = Grid::new(&[
+        "column",
+        "type",
+        ">rows",
+        ">pages",
+        ">bytes",
+        ">share",
+        ">per row",
+        "encodings",
+    ]);
+    for column in &report.columns {
+        let rows = column.pages.iter().map(|page| page.num_rows).sum();
+        grid.push([
+            column.name.escape_debug().to_string(),
+            column.data_type.to_string(),
+            units::count(rows),
+            units::count(column.pages.len() as u64),
+            units::bytes(column.bytes),
+            units::share(column.bytes, report.file_bytes),
+            units::per_row(column.bytes, rows),
+            encodings(column),
+        ]);
+    }
+    grid.plain()
+}
+
+/// The distinct encodings of a column in page order, with counts where there are several.
+fn encodings(column: &ColumnReport) -> String {
+    let mut seen = HashSet::new();
+    let all: Vec<String> = column.pages.iter().map(encoding).collect();
+    let distinct: Vec<&String> = all.iter().filter(|e| seen.insert(e.as_str())).collect();
+    match distinct.as_slice() {
+        [one] => (*one).clone(),
+        several => {
+            let counted = |e: &&String| format!("{}× {e}", all.iter().filter(|a| a == e).count());
+            several.iter().map(counted).collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+/// Layout and encoding of a page, with the layout said once.
+fn encoding(page: &PageReport) -> String {
+    if page.encoding.starts_with(&page.layout) {
+        page.encoding.clone()
+    } else if page.encoding.is_empty() {
+        page.layout.clone()
+    } else {
+        format!("{}: {}", page.layout, page.encoding)
+    }
+}
+
+fn column_title(column: &ColumnReport) -> String {
+    format!(
+        "{} (column {}, {}): {}, {}",
+        column.name.escape_debug(),
+        column.index,
+        column.data_type,
+        units::counted(column.pages.len() as u64, "page"),
+        units::bytes(column.bytes)
+    )
+}
+
+/// One line for each page, and below it one for each of its buffers.
+fn page_table(column: &ColumnReport, file_bytes: u64) -> String {
+    let mut grid =
+        Grid::new(&[">page", ">rows", ">position", ">bytes", ">share", ">per row", "holds"]);
+    for (number, page) in column.pages.iter().enumerate() {
+        grid.push([
+            number.to_string(),
+            units::count(page.num_rows),
+            String::new(),
+            units::count(page.bytes),
+            units::share(page.bytes, file_bytes),
+            units::per_row(page.bytes, page.num_rows),
+            encoding(page),
+        ]);
+        for buffer in &page.buffers {
+            grid.push([
+                String::new(),
+                String::new(),
+                units::count(buffer.position),
+                units::count(buffer.bytes),
+                units::share(buffer.bytes, file_bytes),
+                units::per_row(buffer.bytes, page.num_rows),
+                format!("  {}", buffer.holds),
+            ]);
+        }
+    }
+    grid.plain()
+}
+
+fn file_json(file: &str, report: &FileReport, with_pages: bool) -> Value {
+    let columns = report.columns.iter().map(|column| column_json(column, with_pages));
+    json!({
+        "file": file,
+        "version": report.version.to_string(),
+        "rows": report.num_rows,
+        "file_bytes": report.file_bytes,
+        "data_bytes": report.data_bytes,
+        "metadata_bytes": report.metadata_bytes,
+        "global_buffers": report.global_buffers,
+        "columns": columns.collect::<Vec<_>>(),
+    })
+}
+
+fn column_json(column: &ColumnReport, with_pages: bool) -> Value {
+    let mut json = json!({
+        "index": column.index,
+        "name": column.name,
+        "type": column.data_type.to_string(),
+        "bytes": column.bytes,
+        "num_pages": column.pages.len(),
+        "encodings": encodings(column),
+    });
+    if with_pages {
+        json["pages"] = column.pages.iter().map(page_json).collect();
+    }
+    json
+}
+
+fn page_json(page: &PageReport) -> Value {
+    let buffer = |buffer: &BufferReport| json!({ "holds": buffer.holds, "position": buffer.position, "bytes": buffer.bytes });
+    json!({
+        "rows": page.num_rows,
+        "layout": page.layout,
+        "encoding": page.encoding,
+        "bytes": page.bytes,
+        "buffers": page.buffers.iter().map(buffer).collect::<Vec<_>>(),
+    })
+}

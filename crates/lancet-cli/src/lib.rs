@@ -1,0 +1,102 @@
+//! The program `lancet`, as a library: one module for each command, and what they share.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod cat;
+mod convert;
+mod copy;
+mod demo;
+mod error;
+mod format;
+mod input;
+mod inspect;
+mod output;
+mod progress;
+mod rows;
+mod schema;
+mod table;
+mod take;
+mod text;
+mod units;
+
+use std::ffi::OsString;
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::{Error, Result};
+
+const EXAMPLES: &str = "\
+Examples:
+  lancet demo                                   see what it does, on made-up data
+  lancet convert orders.parquet orders.lance    make a Lance file
+  lancet inspect orders.lance                   see how it is encoded";
+
+/// Read, write, convert and inspect Lance columnar files
+#[derive(Debug, Parser)]
+#[command(name = "lancet", version, after_help = EXAMPLES)]
+struct Cli {
+    /// Show no progress and no summary
+    #[arg(short, long, global = true, display_order = 100)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Convert between Lance, Arrow, Parquet, CSV and JSON lines
+    Convert(convert::Args),
+    /// Print rows, or write them to a file
+    Cat(cat::Args),
+    /// Print single rows by number
+    Take(take::Args),
+    /// Show the fields of a file
+    Schema(schema::Args),
+    /// Show columns, pages and encodings of a Lance file
+    Inspect(inspect::Args),
+    /// Write and read a made-up table, and say what each step cost
+    Demo(demo::Args),
+}
+
+/// Runs the program. Exit code 0: fine, 1: bad input or I/O, 2: wrong usage.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(usage) => {
+            let _ = usage.print(); // there is nowhere else to complain
+            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+        }
+    };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    match execute(&cli, &mut out).and_then(|()| Ok(out.flush()?)) {
+        Ok(()) | Err(Error::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Error::Message(message)) => {
+            let _ = out.flush(); // what came before the error is still of use
+            let _ = writeln!(std::io::stderr(), "error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
+    match &cli.command {
+        Command::Convert(args) => convert::run(args, cli.quiet),
+        Command::Cat(args) => cat::run(args, cli.quiet, out),
+        Command::Take(args) => take::run(args, cli.quiet, out),
+        Command::Schema(args) => schema::run(args, out),
+        Command::Inspect(args) => inspect::run(args, out),
+        Command::Demo(args) => demo::run(args, cli.quiet, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

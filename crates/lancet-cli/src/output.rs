@@ -1,0 +1,260 @@
+//! A file of any known format, written batch by batch.
+//!
+//! The bytes go to a temporary name in the same directory; [`OutputFile::finish`] renames it. A
+//! command that fails leaves neither a half file nor a damaged old one.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema, SchemaRef};
+use lancet::{FileWriter, Version, WriteOptions};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+
+use crate::error::{Error, InFile, Result};
+use crate::format::Format;
+use crate::text;
+
+/// Bytes that all columns together may hold back before their pages are cut.
+const PENDING_PAGE_BYTES: u64 = 192 << 20;
+/// Smallest page worth cutting: below, headers outweigh values.
+const MIN_PAGE_BYTES: u64 = 64 << 10;
+/// A Parquet row group ends at this size on disk …
+const ROW_GROUP_BYTES: usize = 128 << 20;
+/// … or when its writers hold this much memory (dictionaries may outweigh what they save).
+const ROW_GROUP_MEMORY: usize = 256 << 20;
+
+/// A file on its way to its final name.
+pub struct OutputFile {
+    writer: Writer, // before `temporary`: it must be closed when the file is removed
+    temporary: Temporary,
+    path: PathBuf,
+}
+
+enum Writer {
+    Lance(Box<FileWriter>),
+    ArrowFile(arrow_ipc::writer::FileWriter<BufWriter<File>>),
+    ArrowStream(arrow_ipc::writer::StreamWriter<BufWriter<File>>),
+    Parquet(Box<ArrowWriter<File>>),
+    Csv(BufWriter<File>),
+    JsonLines(BufWriter<File>),
+}
+
+impl OutputFile {
+    /// Starts a file whose format is chosen by the ending; `version` matters for Lance only.
+    pub fn create(path: &Path, schema: &SchemaRef, version: Version) -> Result<Self> {
+        let format = Format::from_path(path)?;
+        if path.is_dir() {
+            return Err(Error::new(format!("{}: is a directory", path.display())));
+        }
+        let temporary = Temporary::beside(path);
+        let writer = Writer::create(&temporary.path, format, schema, version)
+            .map_err(|e| Error::new(e).about(path))?;
+        Ok(Self { writer, temporary, path: path.into() })
+    }
+
+    /// Appends rows.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.writer.write(batch).map_err(|e| Error::new(e).about(&self.path))
+    }
+
+    /// Completes the file and gives it its name. Returns its size.
+    pub fn finish(self) -> Result<u64> {
+        let Self { writer, mut temporary, path } = self;
+        writer.finish().map_err(|e| Error::new(e).about(&path))?;
+        temporary.rename(&path).in_file(&path)
+    }
+}
+
+/// Fails if writing `output` would destroy `input`.
+pub fn check_not_same(input: &Path, output: &Path) -> Result<()> {
+    match (input.canonicalize(), output.canonicalize()) {
+        (Ok(a), Ok(b)) if a == b => Err(Error::new(format!(
+            "{}: input and output are the same file; choose another output",
+            output.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+impl Writer {
+    fn create(
+        path: &Path,
+        format: Format,
+        schema: &SchemaRef,
+        version: Version,
+    ) -> Result<Self, String> {
+        let file = || File::create(path).map_err(line);
+        Ok(match format {
+            Format::Lance => {
+                let mut options = WriteOptions::default();
+                options.version = version;
+                options.page_bytes = page_bytes(schema, options.page_bytes);
+                let writer = FileWriter::create(path, schema.clone(), options).map_err(line)?;
+                Self::Lance(Box::new(writer))
+            }
+            Format::ArrowFile => Self::ArrowFile(
+                arrow_ipc::writer::FileWriter::try_new_buffered(file()?, schema).map_err(line)?,
+            ),
+            Format::ArrowStream => Self::ArrowStream(
+                arrow_ipc::writer::StreamWriter::try_new_buffered(file()?, schema).map_err(line)?,
+            ),
+            Format::Parquet => {
+                let properties =
+                    WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+                let writer = ArrowWriter::try_new(file()?, schema.clone(), Some(properties));
+                Self::Parquet(Box::new(writer.map_err(line)?))
+            }
+            Format::Csv => {
+                let header = text::csv_header(schema)?;
+                let mut file = BufWriter::new(file()?);
+                file.write_all(&header).map_err(line)?;
+                Self::Csv(file)
+            }
+            Format::JsonLines => Self::JsonLines(BufWriter::new(file()?)),
+        })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), String> {
+        match self {
+            Self::Lance(writer) => writer.write(batch).map_err(line),
+            Self::ArrowFile(writer) => writer.write(batch).map_err(|error| {
+                let message = error.to_string();
+                if message.contains("Dictionary replacement") {
+                    "the dictionaries change from batch to batch, which an Arrow file cannot \
+                     hold; write a stream (.arrows)"
+                        .into()
+                } else {
+                    line(message)
+                }
+            }),
+            Self::ArrowStream(writer) => writer.write(batch).map_err(line),
+            Self::Parquet(writer) => {
+                writer.write(batch).map_err(line)?;
+                if writer.in_progress_size() >= ROW_GROUP_BYTES
+                    || writer.memory_size() >= ROW_GROUP_MEMORY
+                {
+                    writer.flush().map_err(line)?;
+                }
+                Ok(())
+            }
+            Self::Csv(file) => file.write_all(&text::csv(batch)?).map_err(line),
+            Self::JsonLines(file) => file.write_all(&text::json_lines(batch)?).map_err(line),
+        }
+    }
+
+    fn finish(self) -> Result<(), String> {
+        match self {
+            Self::Lance(writer) => writer.finish().map(drop).map_err(line),
+            Self::ArrowFile(mut writer) => {
+                writer.finish().map_err(line)?;
+                writer.flush().map_err(line)
+            }
+            Self::ArrowStream(mut writer) => {
+                writer.finish().map_err(line)?;
+                writer.flush().map_err(line)
+            }
+            Self::Parquet(writer) => writer.close().map(drop).map_err(line),
+            Self::Csv(mut file) | Self::JsonLines(mut file) => file.flush().map_err(line),
+        }
+    }
+}
+
+/// An error as one line.
+fn line(error: impl std::fmt::Display) -> String {
+    error.to_string().split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// Page size at which all columns together stay within [`PENDING_PAGE_BYTES`].
+fn page_bytes(schema: &Schema, usual: u64) -> u64 {
+    let leaves = schema.fields().iter().map(|f| num_leaves(f.data_type())).sum::<u64>();
+    (PENDING_PAGE_BYTES / leaves.max(1)).clamp(MIN_PAGE_BYTES.min(usual), usual)
+}
+
+fn num_leaves(data_type: &DataType) -> u64 {
+    match data_type {
+        DataType::Struct(fields) => fields.iter().map(|f| num_leaves(f.data_type())).sum(),
+        DataType::List(f)
+        | DataType::LargeList(f)
+        | DataType::FixedSizeList(f, _)
+        | DataType::Map(f, _) => num_leaves(f.data_type()),
+        _ => 1,
+    }
+}
+
+/// A file that is removed unless it is renamed.
+struct Temporary {
+    path: PathBuf,
+    renamed: bool,
+}
+
+impl Temporary {
+    fn beside(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let path = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        Self { path, renamed: false }
+    }
+
+    fn rename(&mut self, path: &Path) -> std::io::Result<u64> {
+        std::fs::rename(&self.path, path)?;
+        self.renamed = true;
+        Ok(path.metadata()?.len())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.renamed {
+            let _ = std::fs::remove_file(&self.path); // it may never have been made
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::Field;
+
+    #[test]
+    fn many_columns_make_small_pages() {
+        let schema = |columns: usize| {
+            let field = |i| Field::new(format!("c{i}"), DataType::Int64, true);
+            Schema::new((0..columns).map(field).collect::<Vec<_>>())
+        };
+        assert_eq!(page_bytes(&schema(3), 8 << 20), 8 << 20);
+        assert_eq!(page_bytes(&schema(192), 8 << 20), 1 << 20);
+        assert_eq!(page_bytes(&schema(100_000), 8 << 20), 64 << 10);
+        assert_eq!(page_bytes(&schema(0), 8 << 20), 8 << 20);
+    }
+
+    #[test]
+    fn an_unfinished_file_leaves_nothing() {
+        let dir = std::env::temp_dir().join(format!("lancet-output-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let schema = SchemaRef::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
+        let path = dir.join("a.csv");
+        std::fs::write(&path, "old").unwrap();
+
+        let output = OutputFile::create(&path, &schema, Version::V2_2).unwrap();
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 2);
+        drop(output);
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+
+        let output = OutputFile::create(&path, &schema, Version::V2_2).unwrap();
+        assert_eq!(output.finish().unwrap(), 2);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\n");
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_not_written_onto_itself() {
+        let here = Path::new("Cargo.toml");
+        assert!(check_not_same(here, Path::new("./src/../Cargo.toml")).is_err());
+        assert!(check_not_same(here, Path::new("nowhere.csv")).is_ok());
+    }
+}

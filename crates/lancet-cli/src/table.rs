@@ -1,0 +1,176 @@
+//! Tables for people: aligned columns, long values cut, control characters made visible.
+
+use arrow_array::RecordBatch;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::DataType;
+use comfy_table::{CellAlignment, Table, presets};
+
+/// Longest text of a cell, in characters.
+const MAX_CHARS: usize = 40;
+
+/// A grid of text under a header.
+#[derive(Debug)]
+pub struct Grid {
+    header: Vec<String>,
+    right_aligned: Vec<bool>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// A grid without rows. Names that start with `>` head right-aligned columns.
+    pub fn new(header: &[&str]) -> Self {
+        Self {
+            header: header.iter().map(|name| name.trim_start_matches('>').to_owned()).collect(),
+            right_aligned: header.iter().map(|name| name.starts_with('>')).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// The rows of a batch.
+    pub fn of_batch(batch: &RecordBatch) -> Result<Self, String> {
+        let schema = batch.schema();
+        let options = FormatOptions::default().with_null("null");
+        let formatters = batch
+            .columns()
+            .iter()
+            .map(|column| ArrayFormatter::try_new(column.as_ref(), &options))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|e| e.to_string())?;
+        let cell = |formatter: &ArrayFormatter<'_>, row| {
+            let text = formatter.value(row).try_to_string().map_err(|e| e.to_string())?;
+            Ok(shortened(&text))
+        };
+        let row = |row| formatters.iter().map(|f| cell(f, row)).collect();
+        Ok(Self {
+            header: schema.fields().iter().map(|f| shortened(f.name())).collect(),
+            right_aligned: schema.fields().iter().map(|f| is_number(f.data_type())).collect(),
+            rows: (0..batch.num_rows()).map(row).collect::<Result<_, String>>()?,
+        })
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: impl IntoIterator<Item = String>) {
+        self.rows.push(row.into_iter().collect());
+    }
+
+    /// Drops columns from the right until the table fits. Returns how many went.
+    pub fn fit(&mut self, width: u16) -> usize {
+        let widths = self.table(presets::UTF8_FULL_CONDENSED).column_max_content_widths();
+        let mut used = 1_usize; // every column has two spaces and a line
+        let kept = widths
+            .iter()
+            .take_while(|w| {
+                used = used.saturating_add(usize::from(**w)).saturating_add(3);
+                used <= usize::from(width)
+            })
+            .count()
+            .max(1);
+        let dropped = self.header.len().saturating_sub(kept);
+        self.header.truncate(kept);
+        self.rows.iter_mut().for_each(|row| row.truncate(kept));
+        dropped
+    }
+
+    /// As a box, for rows of data.
+    pub fn boxed(&self) -> String {
+        self.table(presets::UTF8_FULL_CONDENSED.with_rounded_corners()).to_string()
+    }
+
+    /// With a line under the header only, for reports.
+    pub fn plain(&self) -> String {
+        let mut table = self.table(presets::UTF8_HORIZONTAL_ONLY);
+        table.style_mut().top_border = comfy_table::LineStyle::none();
+        table.style_mut().bottom_border = comfy_table::LineStyle::none();
+        table.style_mut().row_separator = comfy_table::LineStyle::none();
+        table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    }
+
+    fn table(&self, style: comfy_table::TableStyle) -> Table {
+        let mut table = Table::new();
+        table.load_style(style).force_no_tty().set_header(&self.header).add_rows(&self.rows);
+        for (column, right) in table.column_iter_mut().zip(&self.right_aligned) {
+            if *right {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table
+    }
+}
+
+/// Width of the terminal that standard output is, if it is one.
+pub fn terminal_width() -> Option<u16> {
+    Table::new().width()
+}
+
+fn is_number(data_type: &DataType) -> bool {
+    data_type.is_numeric() || matches!(data_type, DataType::Null)
+}
+
+/// The text without control characters, cut to [`MAX_CHARS`].
+fn shortened(text: &str) -> String {
+    let mut short = String::new();
+    for (at, c) in text.chars().enumerate() {
+        if at + 1 == MAX_CHARS && text.chars().nth(MAX_CHARS).is_some() {
+            short.push('…');
+            break;
+        }
+        if c.is_control() {
+            short.extend(c.escape_default());
+        } else {
+            short.push(c);
+        }
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Int32Array, StringArray};
+
+    use super::*;
+
+    fn batch() -> RecordBatch {
+        let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None]));
+        let words: ArrayRef = Arc::new(StringArray::from(vec!["short", "a\nb\u{1b}[31m"]));
+        RecordBatch::try_from_iter([("n", numbers), ("word", words)]).unwrap()
+    }
+
+    #[test]
+    fn batches_become_boxes() {
+        let expected = "\
+╭──────┬────────────────╮
+│    n ┆ word           │
+╞══════╪════════════════╡
+│    7 ┆ short          │
+│ null ┆ a\\nb\\u{1b}[31m │
+╰──────┴────────────────╯";
+        assert_eq!(Grid::of_batch(&batch()).unwrap().boxed(), expected);
+    }
+
+    #[test]
+    fn reports_have_one_line() {
+        let mut grid = Grid::new(&["column", ">bytes"]);
+        grid.push(["id".into(), "12".into()]);
+        assert_eq!(grid.plain(), " column   bytes\n════════════════\n id          12");
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        let long = "é".repeat(41);
+        assert_eq!(shortened(&long).chars().count(), 40);
+        assert!(shortened(&long).ends_with("é…"));
+        let fits = "é".repeat(40);
+        assert_eq!(shortened(&fits), fits);
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_are_dropped() {
+        let mut grid = Grid::of_batch(&batch()).unwrap();
+        assert_eq!(grid.fit(200), 0);
+        assert_eq!(grid.fit(20), 1);
+        assert!(!grid.boxed().contains("word"));
+        assert_eq!(grid.fit(1), 0); // the first column always stays
+    }
+}

@@ -1,0 +1,86 @@
+//! `lancet take`: single rows by number.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use lancet::{FileReader, Version};
+
+use crate::copy::{self, TextFormat};
+use crate::error::{InFile, Result};
+use crate::format::{Format, check_is_lance};
+use crate::input::{BATCH_ROWS, Input};
+use crate::output;
+use crate::rows::RowList;
+
+const EXAMPLES: &str = "\
+Examples:
+  lancet take orders.lance --rows 5,9,2
+  lancet take orders.lance --rows 7,100..110 --columns id,price --format csv
+  lancet take orders.lance --rows 0,299999 -o ends.jsonl";
+
+/// What to take.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Lance file to read
+    file: PathBuf,
+    /// Rows in the order wanted: 5,9,2 or 5,9,100..110
+    #[arg(short, long, value_parser = RowList::parse)]
+    rows: RowList,
+    /// Columns to read; nested ones with dots: a,b.c
+    #[arg(short, long, value_delimiter = ',')]
+    columns: Vec<String>,
+    /// How to print; only tables cut long values
+    #[arg(short, long, value_enum, default_value_t)]
+    format: TextFormat,
+    /// Write to a file instead; the ending chooses the format
+    #[arg(short, long, value_name = "OUT", conflicts_with = "format")]
+    output: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
+    check_is_lance(&args.file, "take")?;
+    if let Some(path) = &args.output {
+        Format::from_path(path)?;
+        output::check_not_same(&args.file, path)?;
+    }
+    let input = taken(&args.file, &args.rows, &args.columns)?;
+    match &args.output {
+        Some(path) => copy::to_file(input, path, Version::default(), quiet).map(drop),
+        None => copy::to_stdout(input, args.format, out),
+    }
+}
+
+/// The rows in batches, so that a long list needs little memory.
+fn taken(path: &Path, rows: &RowList, columns: &[String]) -> Result<Input> {
+    let reader = FileReader::open(path).in_file(path)?;
+    let file_rows = reader.num_rows();
+    let rows: Vec<u64> = rows.within(file_rows).map_err(|e| e.about(path))?.collect();
+
+    let mut scan = reader.scan().rows(0..0);
+    if !columns.is_empty() {
+        scan = scan.columns(columns);
+    }
+    let schema = scan.build().in_file(path)?.schema();
+    let (path, columns) = (path.to_owned(), columns.to_vec());
+    let take = move |rows: &[u64]| -> Result<RecordBatch> {
+        if columns.is_empty() { reader.take(rows) } else { reader.take_columns(rows, &columns) }
+            .in_file(&path)
+    };
+    let num_rows = rows.len() as u64;
+    let mut start = 0;
+    let batches = std::iter::from_fn(move || {
+        let end = rows.len().min(start + BATCH_ROWS as usize);
+        let part = rows.get(start..end).filter(|part| !part.is_empty())?;
+        start = end;
+        Some(take(part))
+    });
+    Ok(Input {
+        schema,
+        file_rows: Some(file_rows),
+        rows: Some(num_rows),
+        batches: Box::new(batches),
+    })
+}

@@ -1,0 +1,9 @@
+//! What a user of `lancet` sees: help, errors, exit codes, converted files.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod convert;
+mod errors;
+mod help;
+mod lancet;
+mod read;
