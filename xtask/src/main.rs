@@ -22,7 +22,7 @@ Usage: cargo xtask <command>
   reference [options]   random tables, both ways with the reference
                           --seeds 0..300   --profile flat|nested|all   --jobs 2
   python                makes the virtual environment of the reference and prints its interpreter
-                          (its place: $LANCET_VENV, otherwise the cache folder of the user)";
+                          (in the folder $LANCET_VENV, otherwise in the user's cache)";
 
 /// Seeds of the random tables in `test`: enough to meet every type and pattern, small enough to wait for.
 const TEST_SEEDS: &str = "0..300";

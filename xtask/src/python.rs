@@ -46,15 +46,17 @@ fn make(folder: &Path, python: &Path, requirements: &Path) -> Result<()> {
 }
 
 fn folder(requirements: &str) -> Result<PathBuf> {
-    if let Some(folder) = std::env::var_os("LANCET_VENV") {
-        return Ok(folder.into());
-    }
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let cache = variable("XDG_CACHE_HOME")
-        .or_else(|| variable("LOCALAPPDATA"))
-        .or_else(|| Some(variable("HOME")?.join(".cache")))
-        .ok_or("no home folder: set LANCET_VENV to a folder for the virtual environment")?;
-    Ok(cache.join("lancet").join(format!("venv-{:016x}", fnv1a(requirements.as_bytes()))))
+    let cache = || {
+        variable("XDG_CACHE_HOME")
+            .or_else(|| variable("LOCALAPPDATA"))
+            .or_else(|| Some(variable("HOME")?.join(".cache")))
+    };
+    let parent = variable("LANCET_VENV")
+        .or_else(|| Some(cache()?.join("lancet")))
+        .ok_or("no home folder: set LANCET_VENV to the folder the environment may be made in")?;
+    // Never the folder itself: making an environment clears what is there.
+    Ok(parent.join(format!("venv-{:016x}", fnv1a(requirements.as_bytes()))))
 }
 
 /// FNV-1a: a name that is the same on every machine and with every compiler.
