@@ -62,7 +62,7 @@ fn test() -> Result<()> {
     };
     steps.run("unit and integration tests", cargo(tests))?;
     steps.run("examples in the documentation", cargo(["test", "--workspace", "--doc"]))?;
-    let mut documentation = cargo(["doc", "--workspace", "--no-deps"]);
+    let mut documentation = cargo(["doc", "--workspace", "--no-deps", "--lib"]);
     documentation.env("RUSTDOCFLAGS", "-D warnings");
     steps.run("documentation", documentation)?;
     build_program(&mut steps)?;

@@ -31,7 +31,7 @@ impl Drop for Scratch {
 pub fn round_trip(name: &str, table: &RecordBatch, version: Version) -> Check {
     let mut options = WriteOptions::default();
     options.version = version;
-    written(name, table, &[table.clone()], options.clone())?;
+    written(name, table, std::slice::from_ref(table), options.clone())?;
     options.page_bytes = 3_000;
     written(name, table, &slices(table, &mut Random::seeded(name)), options)
 }
