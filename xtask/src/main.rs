@@ -1,2 +1,122 @@
-//! Developer commands.
-fn main() {}
+//! Developer commands of lancet: `cargo xtask <command>`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `main` | the commands |
+//! | `steps` | runs programs one after the other, with headings and times |
+//! | `python` | the virtual environment with the reference |
+
+mod python;
+mod steps;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use steps::{Result, Steps, cargo, command};
+
+const USAGE: &str = "\
+Usage: cargo xtask <command>
+
+  test                  everything a change has to pass
+  golden                the golden files: read, written again, read by the reference
+  reference [options]   random tables, both ways with the reference
+                          --seeds 0..300   --profile flat|nested|all   --jobs 2
+  python                makes the virtual environment of the reference and prints its interpreter
+                          (in the folder $LANCET_VENV, otherwise in the user's cache)";
+
+/// Seeds of the random tables in `test`: enough to meet every type and pattern, small enough to wait for.
+const TEST_SEEDS: &str = "0..300";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (name, rest) = arguments.split_first().map_or(("", &[][..]), |(n, r)| (n.as_str(), r));
+    let done = match (name, rest) {
+        ("test", []) => test(),
+        ("golden", []) => golden(),
+        ("reference", options) => reference(options),
+        ("python", []) => python::interpreter(&root()).map(|path| println!("{}", path.display())),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("\nFAILED: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Everything a change has to pass, cheapest first; the first failure ends it.
+fn test() -> Result<()> {
+    let mut steps = Steps::new();
+    steps.run("formatting", cargo(["fmt", "--all", "--check"]))?;
+    steps
+        .run("lints", cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    let tests: &[&str] = if has_nextest() {
+        &["nextest", "run", "--workspace", "--no-fail-fast"]
+    } else {
+        &["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]
+    };
+    steps.run("unit and integration tests", cargo(tests))?;
+    steps.run("examples in the documentation", cargo(["test", "--workspace", "--doc"]))?;
+    let mut documentation = cargo(["doc", "--workspace", "--no-deps", "--lib"]);
+    documentation.env("RUSTDOCFLAGS", "-D warnings");
+    steps.run("documentation", documentation)?;
+    build_program(&mut steps)?;
+    let python =
+        steps.time("virtual environment of the reference", || python::interpreter(&root()))?;
+    steps.run("golden files, read by the reference", script(&python, "golden_write.py")?)?;
+    let mut random = script(&python, "random_both.py")?;
+    random.args(["--seeds", TEST_SEEDS, "--profile", "all"]);
+    steps.run("random tables, both ways with the reference", random)?;
+    steps.finish();
+    Ok(())
+}
+
+fn golden() -> Result<()> {
+    let mut steps = Steps::new();
+    let read = cargo(["test", "--package", "lancet", "--test", "golden", "--", "--nocapture"]);
+    steps.run("golden files, read and written again", read)?;
+    build_program(&mut steps)?;
+    let python = python::interpreter(&root())?;
+    steps.run("golden files, read by the reference", script(&python, "golden_write.py")?)?;
+    steps.finish();
+    Ok(())
+}
+
+fn reference(options: &[String]) -> Result<()> {
+    let mut steps = Steps::new();
+    build_program(&mut steps)?;
+    let mut random = script(&python::interpreter(&root())?, "random_both.py")?;
+    random.args(options);
+    steps.run("random tables, both ways with the reference", random)
+}
+
+fn build_program(steps: &mut Steps) -> Result<()> {
+    steps.run("the program, optimised", cargo(["build", "--release", "--package", "lancet-cli"]))
+}
+
+/// A script of the reference harness, told where the program is.
+fn script(python: &Path, name: &str) -> Result<std::process::Command> {
+    let mut run = command(python);
+    run.arg(root().join("tests/reference").join(name)).arg("--lancet").arg(program()?);
+    Ok(run)
+}
+
+/// The optimised program. It is built into the folder beside the one this program runs from.
+fn program() -> Result<PathBuf> {
+    let this = std::env::current_exe().map_err(|e| format!("where am I? {e}"))?;
+    let target = this.parent().and_then(Path::parent).ok_or("xtask is not in a target folder")?;
+    Ok(target.join("release").join(format!("lancet{}", std::env::consts::EXE_SUFFIX)))
+}
+
+fn has_nextest() -> bool {
+    cargo(["nextest", "--version"]).output().is_ok_and(|done| done.status.success())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_path_buf)
+}

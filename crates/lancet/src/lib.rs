@@ -44,3 +44,8 @@ pub use error::{Corrupt, Error, Result};
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
 pub use read::{Batches, FileReader, ReadOptions, Scan};
 pub use write::{FileWriter, WriteOptions, WriteSummary};
+
+/// The examples of the README, compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,115 @@
+"""Random tables, both ways: what lancet writes the reference reads, and the other way round.
+
+    random_both.py --lancet PROGRAM [--seeds 0..300] [--profile flat|nested|all] [--versions 2.1,2.2]
+                   [--jobs 2] [--keep FOLDER]
+
+Every failure is printed with the command that repeats it. `--keep` leaves the files of failed seeds.
+"""
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from drive import (Failed, Lancet, check, check_reference_reads, random_rows, reference_write, write_arrow)
+from compare import rows
+from tables import PROFILES, VERSIONS, random_table
+
+MOST_SHOWN = 20
+
+
+def one(lancet, folder, seed, profile, version):
+    """Checks one seed; raises Failed."""
+    made = random_table(seed, profile, version)
+    table = made.table
+    rng = np.random.default_rng([seed, 7])
+    indices, (start, end) = random_rows(rng, table.num_rows)
+
+    source, theirs, ours = folder / 'source.arrow', folder / 'theirs.lance', folder / 'ours.lance'
+    # The reference panics over some sliced structs and fixed-size lists, so it gets the batches of the file.
+    batches = write_arrow(source, table.schema, made.batches())
+    reference_write(theirs, table.schema, batches, version, made.cache_bytes)
+    # Not a check of lancet: it says that the seed asks for something the reference can do.
+    check_reference_reads(theirs, table, indices, (start, end))
+
+    lancet.convert(source, ours, version)
+    check_reference_reads(ours, table, indices, (start, end))
+
+    for what, path in (('lancet reads the file of the reference', theirs), ('lancet reads its own file', ours)):
+        check(what, lancet.cat(path, folder / 'cat.arrow'), table)
+        if table.num_rows:
+            got = lancet.take(path, folder / 'take.arrow', indices)
+            check(f'{what}, rows {indices}', got, rows(table, indices))
+            column = table.schema.names[int(rng.integers(table.num_columns))]
+            got = lancet.cat(path, folder / 'range.arrow', '--columns', column, '--rows', f'{start}..{end}')
+            check(f'{what}, rows {start}..{end} of {column}', got, table.select([column]).slice(start, end - start))
+
+
+def run_one(program, seed, profile, version, keep):
+    """Checks one seed in a worker process; None or the failure in words."""
+    folder = Path(tempfile.mkdtemp(prefix='lancet-'))
+    try:
+        one(Lancet(program), folder, seed, profile, version)
+        return None
+    except Failed as failed:
+        if keep:
+            shutil.copytree(folder, Path(keep) / f'{profile}-{seed}-{version}', dirs_exist_ok=True)
+        return str(failed)
+    finally:
+        shutil.rmtree(folder)
+
+
+def run_all(options, jobs):
+    """Yields (job, failure or None) as they are done; a worker that dies is a failure too."""
+    # Not forked: the reference has threads.
+    with ProcessPoolExecutor(options.jobs, get_context('spawn')) as pool:
+        futures = [(job, pool.submit(run_one, options.lancet, *job, options.keep)) for job in jobs]
+        for job, future in futures:
+            try:
+                yield job, future.result()
+            except BrokenProcessPool:
+                near = ', '.join(f'{seed} in {version}' for seed, _, version in jobs[jobs.index(job):][:options.jobs + 1])
+                yield job, f'a worker died; it was at one of the seeds {near}'
+                return
+
+
+def seeds(text):
+    first, _, end = text.partition('..')
+    return range(int(first), int(end) if end else int(first) + 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--lancet', required=True)
+    parser.add_argument('--seeds', type=seeds, default=seeds('0..300'))
+    parser.add_argument('--profile', choices=PROFILES, default='all')
+    parser.add_argument('--versions', default=','.join(VERSIONS))
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() or 2)
+    parser.add_argument('--keep')
+    options = parser.parse_args()
+    versions = options.versions.split(',')
+    if not set(versions) <= set(VERSIONS):
+        parser.error(f'--versions: choose from {", ".join(VERSIONS)}')
+    jobs = [(seed, options.profile, version) for seed in options.seeds for version in versions]
+    start, done, failures = time.time(), 0, 0
+    for (seed, profile, version), failure in run_all(options, jobs):
+        done += 1
+        if failure is None:
+            continue
+        failures += 1
+        if failures <= MOST_SHOWN:
+            print(f'\nseed {seed}, {profile}, {version}: {failure}\n'
+                  f'  repeat: cargo xtask reference --seeds {seed} --profile {profile} --versions {version}', flush=True)
+    print(f'{done} of {len(jobs)} random tables ({options.profile}), {failures} failures, {time.time() - start:.0f} s')
+    sys.exit(1 if failures or not jobs else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,413 @@
+"""Random tables by seed: the same seed, profile and version give the same table everywhere.
+
+Only what the reference itself can write and read at that version is made.
+
+| profile | columns |
+|---|---|
+| flat | every type without children, dictionaries included |
+| nested | structs, lists, fixed-size lists, maps (2.2), packed structs, blobs, over the flat types |
+| all | both |
+"""
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+
+PROFILES = ('flat', 'nested', 'all')
+VERSIONS = ('2.1', '2.2')
+
+INDEX_TYPES = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
+FLOATS = [pa.float16(), pa.float32(), pa.float64()]
+STRINGS = [pa.utf8(), pa.large_utf8(), pa.binary(), pa.large_binary()]
+# Without float16: pyarrow goes wrong when it flattens lists of such dictionaries.
+DICTIONARY_VALUES = INDEX_TYPES + FLOATS[1:] + STRINGS + [pa.bool_()]
+UNITS = ('s', 'ms', 'us', 'ns')
+ZONES = (None, 'UTC', '+08:00', 'Europe/Berlin')
+DAY_MS = 86_400_000
+# More than any of these tables holds.
+ONE_PAGE = 256 << 20
+SIZES = (0, 1, 2, 3, 7, 64, 100, 255, 256, 257, 500, 1000, 1023, 1024, 1025, 2048, 4095, 4096, 4097)
+
+
+@dataclasses.dataclass
+class Random:
+    """A table to write, and how to write it."""
+    table: pa.Table
+    batch_rows: list
+    cache_bytes: int
+
+    def batches(self):
+        """The table in its batches, each of one piece."""
+        at = 0
+        for count in self.batch_rows:
+            yield from self.table.slice(at, count).combine_chunks().to_batches()
+            at += count
+
+
+def random_table(seed, profile, version):
+    """The table of a seed."""
+    rng = np.random.default_rng([seed, PROFILES.index(profile), VERSIONS.index(version)])
+    # Small ones are quick and find as much; large ones meet several chunks and pages.
+    rows = int(pick(rng, SIZES)) if rng.random() < .6 else int(rng.integers(0, 20_000 if rng.random() < .2 else 3000))
+    if profile != 'flat' and version == '2.2' and rng.random() < .03:
+        # The reference reads it only where it stands alone.
+        fields = [fixed_size_list_of_struct(rng, rows)]
+    else:
+        fields = [random_column(rng, f'c{i}', rows, profile, version) for i in range(rng.integers(1, 7))]
+    metadata = {'made by': 'a seed', 'seed': str(seed)} if rng.random() < .2 else None
+    schema = pa.schema([field for field, _ in fields], metadata=metadata)
+    table = pa.Table.from_arrays([array for _, array in fields], schema=schema)
+    cache_bytes = int(pick(rng, (1000, 20_000, ONE_PAGE)))
+    # The reference miscounts null structs over lists when it reads several pages of them at once.
+    if any(has_list(kind) for field in schema for kind in below(field.type) if pa.types.is_struct(kind)):
+        cache_bytes = ONE_PAGE
+    return Random(table, random_batches(rng, rows), cache_bytes)
+
+
+def below(kind):
+    """A type and all types in it."""
+    yield kind
+    for index in range(kind.num_fields):
+        yield from below(kind.field(index).type)
+
+
+def has_list(kind):
+    return any(pa.types.is_list(k) or pa.types.is_large_list(k) or pa.types.is_map(k) for k in below(kind))
+
+
+def random_batches(rng, rows):
+    """Row counts of uneven batches."""
+    cuts = np.sort(rng.integers(0, rows + 1, int(pick(rng, (0, 0, 1, 3, 8)))))
+    counts = np.diff(np.concatenate([[0], cuts, [rows]]))
+    return [int(count) for count in counts if count]
+
+
+def random_column(rng, name, rows, profile, version):
+    if profile == 'nested' or profile == 'all' and rng.random() < .5:
+        return nested_column(rng, name, rows, version)
+    return flat_column(rng, name, rows, hints=True)
+
+
+def pick(rng, choices):
+    return choices[int(rng.integers(len(choices)))]
+
+
+# ------------------------------------------------------------------ nulls
+
+def validity(rng, n):
+    """True for valid rows, or None when all are."""
+    pattern = pick(rng, ('none', 'none', 'some', 'some', 'few', 'runs', 'all', 'ends'))
+    if pattern == 'none':
+        return None
+    if pattern == 'all':
+        return np.zeros(n, bool)
+    if pattern == 'runs':
+        return runs(rng, np.array([True, False]), n)
+    if pattern == 'ends':
+        valid = np.ones(n, bool)
+        valid[:1] = valid[-1:] = False
+        return valid
+    return rng.random(n) >= (.01 if pattern == 'few' else rng.random())
+
+
+def bitmap(valid):
+    return None if valid is None else pa.py_buffer(np.packbits(valid, bitorder='little').tobytes())
+
+
+def runs(rng, values, n):
+    """Values drawn from a pool, each repeated a while."""
+    lengths = rng.integers(1, max(2, n // 10), n)
+    return np.repeat(values[rng.integers(0, len(values), n)], lengths, axis=0)[:n]
+
+
+def spread(rng, pool, n):
+    """n values from a pool of anything indexable by arrays: each for itself, or in runs."""
+    return runs(rng, pool, n) if rng.random() < .3 else pool[rng.integers(0, len(pool), n)]
+
+
+# ------------------------------------------------------------- flat values
+
+def flat_type(rng, dictionaries=True):
+    family = pick(rng, ('int', 'int', 'float', 'float', 'bool', 'decimal', 'date', 'time', 'timestamp', 'duration',
+                        'string', 'string', 'string', 'fixed binary', 'null') + ('dictionary',) * 2 * dictionaries)
+    if family == 'int':
+        return pick(rng, INDEX_TYPES)
+    if family == 'float':
+        return pick(rng, FLOATS)
+    if family == 'bool':
+        return pa.bool_()
+    if family == 'decimal':
+        return pick(rng, (pa.decimal128(38, 10), pa.decimal128(38, -3), pa.decimal256(76, 20), pa.decimal256(76, 0)))
+    if family == 'date':
+        return pick(rng, (pa.date32(), pa.date64()))
+    if family == 'time':
+        return pick(rng, (pa.time32('s'), pa.time32('ms'), pa.time64('us'), pa.time64('ns')))
+    if family == 'timestamp':
+        return pa.timestamp(pick(rng, UNITS), pick(rng, ZONES))
+    if family == 'duration':
+        return pa.duration(pick(rng, UNITS))
+    if family == 'string':
+        return pick(rng, STRINGS)
+    if family == 'fixed binary':
+        return pa.binary(int(pick(rng, (1, 2, 3, 4, 8, 16, 33, 255, 256, 300))))
+    if family == 'null':
+        return pa.null()
+    return pa.dictionary(pick(rng, INDEX_TYPES), pick(rng, DICTIONARY_VALUES))
+
+
+def flat_column(rng, name, n, hints=False):
+    """A field and its array. Hints steer how the reference encodes; lancet only has to keep them."""
+    kind = flat_type(rng)
+    valid = validity(rng, n)
+    if pa.types.is_null(kind):
+        return pa.field(name, kind), pa.nulls(n)
+    array = flat_array(rng, kind, n, valid)
+    metadata = hint(rng, kind) if hints and rng.random() < .3 else None
+    return pa.field(name, kind, nullable=valid is not None or rng.random() < .7, metadata=metadata), array
+
+
+def hint(rng, kind):
+    choices = [{'lance-encoding:compression': pick(rng, ('zstd', 'lz4', 'none'))},
+               {'lance-encoding:rle-threshold': pick(rng, ('0.0', '0.9')), 'lance-encoding:dict-divisor': '100000'},
+               {'a key': 'a value'}]
+    if pa.types.is_floating(kind):
+        choices.append({'lance-encoding:compression': pick(rng, ('zstd', 'lz4')), 'lance-encoding:bss': 'on'})
+    if kind in STRINGS:
+        choices.append({'lance-encoding:compression': 'fsst', 'lance-encoding:dict-divisor': '100000'})
+    if kind in STRINGS or pa.types.is_fixed_size_binary(kind):
+        choices.append({'lance-encoding:structural-encoding': pick(rng, ('fullzip', 'miniblock'))})
+    return pick(rng, choices)
+
+
+def flat_array(rng, kind, n, valid):
+    """An array of a flat type, with anything under its nulls."""
+    if pa.types.is_dictionary(kind):
+        return dictionary_array(rng, kind, n, valid)
+    if kind in STRINGS:
+        return string_array(rng, kind, n, valid)
+    if pa.types.is_boolean(kind):
+        bits = spread(rng, np.array([True, False][:int(rng.integers(1, 3))]), n)
+        return pa.Array.from_buffers(kind, n, [bitmap(valid), bitmap(bits)])
+    return pa.Array.from_buffers(kind, n, [bitmap(valid), pa.py_buffer(fixed_values(rng, kind, n).tobytes())])
+
+
+def fixed_values(rng, kind, n):
+    if pa.types.is_decimal(kind):
+        return limbs(rng, kind.bit_width // 64, n)
+    if pa.types.is_fixed_size_binary(kind):
+        width = kind.byte_width
+        pool = rng.integers(0, 256, (max(1, n if rng.random() < .5 else 3), width), np.uint8)
+        return spread(rng, pool, n)
+    if pa.types.is_floating(kind):
+        return floats(rng, np.dtype(f'f{kind.bit_width // 8}'), n)
+    if pa.types.is_integer(kind):
+        signed = 'i' if pa.types.is_signed_integer(kind) else 'u'
+        return integers(rng, np.dtype(f'{signed}{kind.bit_width // 8}'), n)
+    if pa.types.is_date64(kind):
+        return integers(rng, np.dtype('i8'), n, -10**6, 10**6) * DAY_MS
+    if pa.types.is_time(kind):
+        day = {'s': 86_400, 'ms': DAY_MS, 'us': DAY_MS * 10**3, 'ns': DAY_MS * 10**6}[kind.unit]
+        return integers(rng, np.dtype(f'i{kind.bit_width // 8}'), n, 0, day)
+    return integers(rng, np.dtype(f'i{kind.bit_width // 8}'), n)
+
+
+def integers(rng, dtype, n, low=None, high=None):
+    """Integers in low..high (all of the type unless told), in one of several shapes."""
+    info = np.iinfo(dtype)
+    low, high = (info.min, info.max) if low is None else (low, high - 1)
+    shape = pick(rng, ('constant', 'few', 'small', 'around', 'full', 'edges', 'sorted'))
+    if shape in ('constant', 'few'):
+        return spread(rng, rng.integers(low, high, 1 if shape == 'constant' else 5, dtype, endpoint=True), n)
+    if shape == 'small':
+        return rng.integers(max(low, 0), min(high, int(pick(rng, (1, 3, 100, 5000)))), n, dtype, endpoint=True)
+    if shape == 'around':
+        middle = int(rng.integers(low, high, dtype=dtype))
+        return rng.integers(max(low, middle - 50), min(high, middle + 50), n, dtype, endpoint=True)
+    values = rng.integers(low, high, n, dtype, endpoint=True)
+    if shape == 'edges':
+        values[rng.random(n) < .2] = low
+        values[rng.random(n) < .2] = high
+    return np.sort(values) if shape == 'sorted' else values
+
+
+def floats(rng, dtype, n):
+    bits = np.dtype(f'u{dtype.itemsize}')
+    shape = pick(rng, ('constant', 'few', 'normal', 'bits', 'special', 'steps'))
+    if shape in ('constant', 'few'):
+        return spread(rng, rng.normal(size=1 if shape == 'constant' else 6).astype(dtype), n)
+    if shape == 'bits':
+        return rng.integers(0, np.iinfo(bits).max, n, bits, endpoint=True).view(dtype)
+    if shape == 'special':
+        specials = np.array([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan], dtype)
+        # Other NaNs, and the smallest number of all.
+        odd = (specials[-1:].view(bits) + np.array([1, 2], bits)).view(dtype)
+        return spread(rng, np.concatenate([specials, odd, np.array([1], bits).view(dtype)]), n)
+    if shape == 'steps':
+        return (np.arange(n) / 8).astype(dtype)
+    return rng.normal(size=n).astype(dtype)
+
+
+def limbs(rng, count, n):
+    """Decimals as 64-bit limbs, lowest first; below ten to the 38th or 76th."""
+    values = np.zeros((n, count), np.int64)
+    values[:, 0] = integers(rng, np.dtype('i8'), n)
+    values[:, 1:] = (values[:, :1] < 0) * -1
+    if rng.random() < .5:
+        values[:, :-1] = rng.integers(-2**63, 2**63 - 1, (n, count - 1), np.int64)
+        values[:, -1] = rng.integers(-10**18, 10**18, n, np.int64)
+    return values
+
+
+def dictionary_array(rng, kind, n, valid):
+    # The reference joins the dictionaries of several pages without looking for equal entries, and fails
+    # when the keys no longer fit.
+    most = 12 if kind.index_type.bit_width == 8 else 120
+    entries = int(rng.integers(1, min(most, max(1, n)) + 1))
+    values = flat_array(rng, kind.value_type, entries, None)
+    keys = rng.integers(0, entries, n).astype(kind.index_type.to_pandas_dtype())
+    indices = pa.Array.from_buffers(kind.index_type, n, [bitmap(valid), pa.py_buffer(keys.tobytes())])
+    return pa.DictionaryArray.from_arrays(indices, values)
+
+
+WORDS = np.array(['alpha', 'beta', 'γάμμα', 'https://example.org/', 'item-', 'a', '日本', '🦀', ' ', 'temperature=', '0', ''])
+
+
+def string_array(rng, kind, n, valid):
+    text = kind in (pa.utf8(), pa.large_utf8())
+    pieces = string_values(rng, n, text)
+    lengths = np.fromiter(map(len, pieces), np.int64, n)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype('i8' if kind in (pa.large_utf8(), pa.large_binary()) else 'i4')
+    return pa.Array.from_buffers(kind, n, [bitmap(valid), pa.py_buffer(offsets.tobytes()), pa.py_buffer(b''.join(pieces))])
+
+
+def string_values(rng, n, text):
+    """n byte strings, valid UTF-8 where they are text."""
+    shape = pick(rng, ('words', 'words', 'numbered', 'empty', 'constant', 'few', 'long', 'few long', 'bytes'))
+    words = lambda most: ''.join(WORDS[rng.integers(0, len(WORDS), rng.integers(0, most))]).encode()
+    if shape == 'empty':
+        return [b''] * n
+    if shape in ('constant', 'few'):
+        pool = np.array([words(8) + b'.' for _ in range(1 if shape == 'constant' else 7)], object)
+        return list(spread(rng, pool, n))
+    if shape == 'numbered':
+        start = int(rng.integers(0, 10**6))
+        return [b'https://example.org/item/%d' % i for i in range(start, start + n)]
+    if shape == 'bytes' and not text:
+        return [rng.bytes(length) for length in rng.integers(0, 40, n)]
+    if shape == 'long':
+        # Some 300 bytes and up, for at most 300 KB or so.
+        pool = [words(200) * 2 + bytes(str(i), 'ascii') * 60 for i in range(min(n, 500))]
+        return [pool[i] for i in rng.integers(0, len(pool), n)] if n <= 500 else pool + [b'short'] * (n - len(pool))
+    pieces = [words(9) for _ in range(n)]
+    if shape == 'few long' and n:
+        for i in rng.integers(0, n, 3):
+            pieces[i] = b'long ' * int(rng.integers(52, 4000))
+    return pieces
+
+
+# ----------------------------------------------------------------- nested
+
+def nested_column(rng, name, n, version):
+    special = rng.random()
+    if special < .08:
+        return packed_struct(rng, name, n, version)
+    if special < .14:
+        return blob(rng, name, n)
+    return nested(rng, name, n, version, depth=int(rng.integers(1, 4)))
+
+
+def nested(rng, name, n, version, depth):
+    """A field and its array; `depth` levels at most stand between it and its leaves."""
+    if depth == 0:
+        return flat_column(rng, name, n)
+    shape = pick(rng, ('struct', 'struct', 'list', 'list', 'large list', 'vector') + ('map',) * (version == '2.2'))
+    if shape == 'struct':
+        return struct(rng, name, n, version, depth)
+    if shape == 'vector':
+        return vector(rng, name, n)
+    if shape == 'map':
+        return map_column(rng, name, n, version, depth)
+    return list_column(rng, name, n, version, depth, shape == 'large list')
+
+
+def struct(rng, name, n, version, depth):
+    children = [nested(rng, f'f{i}', n, version, depth - 1) for i in range(rng.integers(1, 4))]
+    valid = validity(rng, n)
+    # A null struct makes its children null, so they must allow it.
+    fields = [field.with_nullable(True) if valid is not None else field for field, _ in children]
+    mask = None if valid is None else pa.array(~valid)
+    array = pa.StructArray.from_arrays([array for _, array in children], fields=fields, mask=mask)
+    return pa.field(name, array.type), array
+
+
+def list_offsets(rng, n):
+    """Lengths of n lists, as offsets; the items of all of them stay under some 20,000."""
+    shape = pick(rng, ('short', 'short', 'sparse', 'none', 'one', 'long'))
+    if shape == 'short':
+        lengths = rng.integers(0, 5, n)
+    elif shape == 'sparse':
+        lengths = (rng.random(n) < .05) * rng.integers(1, 4, n)
+    elif shape == 'long':
+        lengths = np.where(rng.random(n) < 4 / max(n, 4), rng.integers(0, 3000, n), rng.integers(0, 2, n))
+    else:
+        lengths = np.full(n, int(shape == 'one'))
+    ends = np.minimum(np.cumsum(lengths), 20_000)
+    return np.concatenate([[0], ends])
+
+
+def list_column(rng, name, n, version, depth, large):
+    offsets = list_offsets(rng, n)
+    item, items = nested(rng, str(pick(rng, ('item', 'item', 'element'))), int(offsets[-1]), version, depth - 1)
+    kind = pa.large_list(item) if large else pa.list_(item)
+    width = 'i8' if large else 'i4'
+    # From buffers: null lists then cover items, which must not show.
+    array = pa.Array.from_buffers(kind, n, [bitmap(validity(rng, n)), pa.py_buffer(offsets.astype(width).tobytes())],
+                                  children=[items])
+    return pa.field(name, kind), array
+
+
+def map_column(rng, name, n, version, depth):
+    offsets = list_offsets(rng, n)
+    count = int(offsets[-1])
+    key = pick(rng, (pa.utf8(), pa.int64(), pa.int32(), pa.large_utf8()))
+    keys = flat_array(rng, key, count, None)
+    item, items = nested(rng, 'value', count, version, depth - 1)
+    kind = pa.map_(pa.field('key', key, nullable=False), item)
+    entries = pa.StructArray.from_arrays([keys, items], fields=[kind.key_field, kind.item_field])
+    array = pa.Array.from_buffers(kind, n, [bitmap(validity(rng, n)), pa.py_buffer(offsets.astype('i4').tobytes())],
+                                  children=[entries])
+    return pa.field(name, kind), array
+
+
+def vector(rng, name, n):
+    """A fixed-size list of numbers; rows and items may be null."""
+    item = pick(rng, INDEX_TYPES + FLOATS * 3 + [pa.bool_()])
+    dimension = int(pick(rng, (1, 2, 3, 8, 16, 65) if n < 2000 else (1, 3, 8)))
+    items = flat_array(rng, item, n * dimension, validity(rng, n * dimension) if rng.random() < .5 else None)
+    kind = pa.list_(item, dimension)
+    return pa.field(name, kind), pa.Array.from_buffers(kind, n, [bitmap(validity(rng, n))], children=[items])
+
+
+def fixed_size_list_of_struct(rng, n):
+    dimension = int(rng.integers(1, 4))
+    children = [flat_array(rng, pick(rng, INDEX_TYPES + FLOATS), n * dimension, validity(rng, n * dimension)) for _ in range(2)]
+    items = pa.StructArray.from_arrays(children, names=['x', 'y'])
+    kind = pa.list_(pa.field('item', items.type), dimension)
+    return pa.field('c0', kind), pa.Array.from_buffers(kind, n, [bitmap(validity(rng, n))], children=[items])
+
+
+def packed_struct(rng, name, n, version):
+    """Children without nulls, of whole bytes; since 2.2 also strings and vectors."""
+    choices = INDEX_TYPES + FLOATS + [pa.timestamp('us'), pa.decimal128(38, 0)]
+    if version == '2.2':
+        choices = choices + [pa.utf8(), pa.binary()]
+    arrays = [flat_array(rng, pick(rng, choices), n, None) for _ in range(rng.integers(1, 4))]
+    valid = validity(rng, n)
+    mask = None if valid is None else pa.array(~valid)
+    array = pa.StructArray.from_arrays(arrays, names=[f'f{i}' for i in range(len(arrays))], mask=mask)
+    return pa.field(name, array.type, metadata={'lance-encoding:packed': 'true'}), array
+
+
+def blob(rng, name, n):
+    array = string_array(rng, pa.large_binary(), n, validity(rng, n))
+    return pa.field(name, array.type, metadata={'lance-encoding:blob': 'true'}), array
