@@ -29,11 +29,14 @@
     )
 )]
 
+mod choose;
 mod codec;
 mod container;
 mod cursor;
 mod error;
 mod levels;
+mod measure;
+mod page;
 mod proto;
 mod read;
 mod schema;
@@ -42,8 +45,8 @@ mod write;
 pub use container::Version;
 pub use error::{Corrupt, Error, Result};
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
-pub use read::{Batches, FileReader, ReadOptions, Scan};
-pub use write::{FileWriter, WriteOptions, WriteSummary};
+pub use read::{Batches, FileReader, ReadOptions, Scan, SearchCache, Source};
+pub use write::{FileWriter, NewFile, WriteOptions, WriteSummary};
 
 /// The examples of the README, compiled with the others.
 #[cfg(doctest)]

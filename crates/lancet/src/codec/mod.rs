@@ -29,6 +29,7 @@ pub(crate) mod mini_block;
 mod packed_struct;
 pub(crate) mod per_value;
 mod rle;
+mod slots;
 pub(crate) mod values;
 mod variable;
 

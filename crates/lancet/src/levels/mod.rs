@@ -13,7 +13,7 @@ mod shred;
 
 pub(crate) use assemble::{AssembledLayer, Assembler};
 pub(crate) use extract::{LeafPiece, NestingLayer, Step, extract};
-pub(crate) use numbering::Numbering;
+pub(crate) use numbering::{Numbering, check_kinds};
 pub(crate) use rows::{count_rows, count_visible, preamble, select_rows};
 pub(crate) use shred::{Shredded, max_entries, shred};
 
@@ -22,7 +22,7 @@ use arrow_buffer::OffsetBuffer;
 use crate::error::{Error, Result};
 
 /// Where the lists of a layer begin and end, in the width of the Arrow type.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ListOffsets {
     Bits32(OffsetBuffer<i32>),
     Bits64(OffsetBuffer<i64>),

@@ -1,6 +1,15 @@
 //! What a file is made of, as data.
 
+use std::ops::Range;
+
+use arrow_schema::DataType;
+
+use super::file::OpenFile;
+use super::request::ProjectedColumns;
 use crate::container::Version;
+use crate::error::Result;
+use crate::page::Page;
+use crate::schema::columns::Node;
 
 /// What a file is made of.
 #[derive(Debug, Clone)]
@@ -31,7 +40,7 @@ pub struct ColumnReport {
     /// Names from the top-level field down to the leaf, joined with dots.
     pub name: String,
     /// The leaf's type.
-    pub data_type: arrow_schema::DataType,
+    pub data_type: DataType,
     /// Bytes of all pages.
     pub bytes: u64,
     /// The pages, in row order.
@@ -64,4 +73,60 @@ pub struct BufferReport {
     pub position: u64,
     /// Its size.
     pub bytes: u64,
+}
+
+/// Describes a file whose columns are all loaded.
+pub(super) fn report(file: &OpenFile, projection: &ProjectedColumns) -> Result<FileReport> {
+    let mut names = Vec::new();
+    for node in &projection.nodes {
+        name_leaves(node, "", &mut names);
+    }
+    let mut columns = Vec::new();
+    for (leaf, (name, data_type)) in projection.leaves.iter().zip(names) {
+        let Some(column) = file.column(leaf.column) else { continue };
+        let pages: Vec<PageReport> = column.pages.iter().map(page_report).collect();
+        let bytes = pages.iter().map(|page| page.bytes).sum();
+        columns.push(ColumnReport { index: leaf.column, name, data_type, bytes, pages });
+    }
+    let size = |span: &Range<u64>| span.end.saturating_sub(span.start);
+    let index = &file.index;
+    Ok(FileReport {
+        version: index.version,
+        file_bytes: index.file_bytes,
+        num_rows: index.num_rows,
+        data_bytes: columns.iter().map(|column| column.bytes).sum(),
+        metadata_bytes: index.file_bytes.saturating_sub(index.data_end),
+        global_buffers: index.global_buffers.iter().map(size).collect(),
+        columns,
+    })
+}
+
+fn name_leaves(node: &Node, prefix: &str, names: &mut Vec<(String, DataType)>) {
+    let name = match prefix {
+        "" => node.field().name().clone(),
+        prefix => format!("{prefix}.{}", node.field().name()),
+    };
+    match node {
+        Node::Leaf(leaf) => names.push((name, leaf.field.data_type().clone())),
+        Node::Struct { children, .. } => {
+            children.iter().for_each(|child| name_leaves(child, &name, names));
+        }
+        Node::List { child, .. } | Node::Map { child, .. } | Node::FixedSizeList { child, .. } => {
+            name_leaves(child, &name, names);
+        }
+    }
+}
+
+fn page_report(page: &Page) -> PageReport {
+    let (layout, encoding) = page.layout.describe();
+    let buffers = page.buffers.iter().zip(page.layout.buffer_names());
+    let buffers: Vec<BufferReport> = buffers
+        .map(|(span, holds)| BufferReport {
+            holds: holds.into(),
+            position: span.start,
+            bytes: span.end.saturating_sub(span.start),
+        })
+        .collect();
+    let bytes = buffers.iter().map(|buffer| buffer.bytes).sum();
+    PageReport { num_rows: page.num_rows, layout: layout.into(), encoding, bytes, buffers }
 }

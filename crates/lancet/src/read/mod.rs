@@ -1,135 +1,189 @@
-//! The blocking reader.
-pub mod inspect;
+//! The blocking reader: owns the file and the limits, contains no format knowledge.
 
+mod cache;
+mod file;
+pub(crate) mod inspect;
+mod leaf;
+mod request;
+mod scan;
+mod source;
+mod take;
+
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
+pub use cache::SearchCache;
+pub use scan::{Batches, Scan};
+pub use source::Source;
+
 use crate::container::Version;
 use crate::error::{Error, Result};
+use crate::schema::projection::{Projection, project};
+use file::OpenFile;
+use request::{ProjectedColumns, Request};
 
 /// How a file is read.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Most bytes a read may hold at once beyond the result's own size.
+    /// Most bytes that one read may hold on the word of a number in the file, beyond what the
+    /// stored bytes justify: decompressed data, constants spread out, blobs. 4 GiB unless told.
     pub memory_limit: u64,
+    /// Where page indexes are kept between reads; clones share one budget. 64 MiB unless told.
+    pub search_cache: SearchCache,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { memory_limit: 4 << 30 }
+        Self { memory_limit: 4 << 30, search_cache: SearchCache::new(64 << 20) }
     }
 }
 
 /// An open Lance file. Cheap to clone; all methods take `&self` and need no runtime.
-#[derive(Debug, Clone)]
-pub struct FileReader {}
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use arrow_array::{Int32Array, RecordBatch};
+/// # use lancet::{FileReader, FileWriter, ReadOptions, WriteOptions};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let ids = Arc::new(Int32Array::from_iter_values(0..1000));
+/// # let batch = RecordBatch::try_from_iter([("id", ids as _)])?;
+/// # let mut file = Vec::new();
+/// # let mut writer = FileWriter::new(&mut file, batch.schema(), WriteOptions::default())?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// let reader = FileReader::from_bytes(file, ReadOptions::default())?;
+/// assert_eq!(reader.num_rows(), 1000);
+/// let rows = reader.take(&[7, 1, 999])?;
+/// assert_eq!(rows.column(0).as_ref(), &Int32Array::from(vec![7, 1, 999]));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct FileReader {
+    file: Arc<OpenFile>,
+    everything: Arc<ProjectedColumns>,
+}
 
 impl FileReader {
     /// Opens a file on disk.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, ReadOptions::default())
     }
+
     /// Opens a file on disk with options.
     pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self> {
-        let _ = (path.as_ref(), options);
-        Err(Error::unsupported("stub"))
+        Self::from_source(Arc::new(source::FileSource::open(path.as_ref())?), options)
     }
+
     /// Opens a file that is in memory.
     pub fn from_bytes(bytes: impl Into<Bytes>, options: ReadOptions) -> Result<Self> {
-        let _ = (bytes.into(), options);
-        Err(Error::unsupported("stub"))
+        Self::from_source(Arc::new(bytes.into()), options)
     }
+
+    /// Opens a file that lies anywhere.
+    pub fn from_source(source: Arc<dyn Source>, options: ReadOptions) -> Result<Self> {
+        let file = Arc::new(OpenFile::open(source, options)?);
+        let (schema, nodes) = (file.index.schema.clone(), file.nodes.clone());
+        let everything = ProjectedColumns::new(Projection { schema, nodes })?;
+        Ok(Self { file, everything })
+    }
+
     /// Format version of the file.
     pub fn version(&self) -> Version {
-        Version::V2_2
+        self.file.index.version
     }
+
     /// The schema, with field and schema metadata.
     pub fn schema(&self) -> SchemaRef {
-        arrow_schema::Schema::empty().into()
+        self.file.index.schema.clone()
     }
+
     /// Number of rows.
     pub fn num_rows(&self) -> u64 {
-        0
+        self.file.index.num_rows
     }
+
     /// Number of global buffers (number 0 holds the schema).
     pub fn num_global_buffers(&self) -> usize {
-        0
+        self.file.index.global_buffers.len()
     }
+
     /// The bytes of a global buffer.
     pub fn global_buffer(&self, index: usize) -> Result<Bytes> {
-        let _ = index;
-        Err(Error::unsupported("stub"))
+        let span = self.file.index.global_buffers.get(index).cloned().ok_or_else(|| {
+            let count = self.num_global_buffers();
+            Error::invalid(format!("global buffer {index} does not exist: the file has {count}"))
+        })?;
+        let bytes = self.file.source.read(std::slice::from_ref(&span))?.pop();
+        bytes.ok_or_else(|| Error::invalid("the source returned nothing for a span"))
     }
+
     /// All columns of the given rows, in the order asked for; duplicates are allowed.
     pub fn take(&self, rows: &[u64]) -> Result<RecordBatch> {
-        let _ = rows;
-        Err(Error::unsupported("stub"))
+        take::take(self, &self.everything, rows)
     }
+
     /// Some columns of the given rows; nested fields are named with dots.
     pub fn take_columns<S: AsRef<str>>(
         &self,
         rows: &[u64],
         columns: impl IntoIterator<Item = S>,
     ) -> Result<RecordBatch> {
-        let _ = (rows, columns.into_iter().count());
-        Err(Error::unsupported("stub"))
+        let columns: Vec<String> = columns.into_iter().map(|c| c.as_ref().to_owned()).collect();
+        take::take(self, &self.projection(&columns)?, rows)
     }
+
     /// Starts to describe a scan.
     pub fn scan(&self) -> Scan {
-        Scan {}
+        Scan::new(self.clone())
     }
+
     /// What the file is made of. Reads the metadata of all columns.
     pub fn inspect(&self) -> Result<inspect::FileReport> {
-        Err(Error::unsupported("stub"))
+        self.load_columns(&self.everything)?;
+        inspect::report(&self.file, &self.everything)
+    }
+
+    fn projection(&self, columns: &[String]) -> Result<Arc<ProjectedColumns>> {
+        ProjectedColumns::new(project(&self.file.index.schema, &self.file.nodes, columns)?)
+    }
+
+    /// Loads the metadata of the columns and returns their common number of rows.
+    fn load_columns(&self, projection: &Arc<ProjectedColumns>) -> Result<u64> {
+        self.run(Request::new(self.file.clone(), projection.clone(), None)?)?;
+        self.file.common_rows(&projection.leaves)
+    }
+
+    /// Reads rows that are sorted, disjoint and inside the file.
+    fn read(
+        &self,
+        projection: &Arc<ProjectedColumns>,
+        rows: Vec<Range<u64>>,
+    ) -> Result<RecordBatch> {
+        self.run(Request::new(self.file.clone(), projection.clone(), Some(rows))?)?.finish()
+    }
+
+    fn run(&self, mut request: Request) -> Result<Request> {
+        while !request.spans().is_empty() {
+            let bytes = self.file.source.read(request.spans())?;
+            request.supply(bytes)?;
+        }
+        Ok(request)
     }
 }
 
-/// Describes a scan; [`Scan::build`] starts it.
-#[derive(Debug, Clone)]
-#[must_use]
-pub struct Scan {}
-
-impl Scan {
-    /// Reads only these columns; nested fields are named with dots.
-    pub fn columns<S: AsRef<str>>(self, columns: impl IntoIterator<Item = S>) -> Self {
-        let _ = columns.into_iter().count();
-        self
-    }
-    /// Reads only these rows.
-    pub fn rows(self, rows: Range<u64>) -> Self {
-        let _ = rows;
-        self
-    }
-    /// Rows in a batch (8,192 unless told).
-    pub fn batch_rows(self, rows: usize) -> Self {
-        let _ = rows;
-        self
-    }
-    /// Checks the description and starts.
-    pub fn build(self) -> Result<Batches> {
-        Err(Error::unsupported("stub"))
-    }
-}
-
-/// The batches of a scan, in row order.
-#[derive(Debug)]
-pub struct Batches {}
-
-impl Batches {
-    /// The schema of the batches.
-    pub fn schema(&self) -> SchemaRef {
-        arrow_schema::Schema::empty().into()
-    }
-}
-
-impl Iterator for Batches {
-    type Item = Result<RecordBatch>;
-    fn next(&mut self) -> Option<Self::Item> {
-        None
+impl fmt::Debug for FileReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileReader")
+            .field("version", &self.version())
+            .field("num_rows", &self.num_rows())
+            .finish_non_exhaustive()
     }
 }

@@ -50,7 +50,10 @@ pub(crate) enum Node {
 /// A field that owns a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Leaf {
+    /// The field as it was asked for: of a packed struct perhaps only some children.
     pub(crate) field: FieldRef,
+    /// The field as it is stored.
+    pub(crate) stored: FieldRef,
     pub(crate) column: u32,
     pub(crate) kind: LeafKind,
 }
@@ -126,7 +129,7 @@ fn node(field: &FieldRef, next: &mut u32, depth: usize) -> Result<Node> {
         *next = next
             .checked_add(1)
             .ok_or_else(|| Error::unsupported("a schema with more than 2^32 columns"))?;
-        Ok(Node::Leaf(Leaf { field: field.clone(), column, kind }))
+        Ok(Node::Leaf(Leaf { field: field.clone(), stored: field.clone(), column, kind }))
     };
     let child =
         |child: &FieldRef, next: &mut u32| node(child, next, depth.saturating_add(1)).map(Box::new);

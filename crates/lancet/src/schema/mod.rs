@@ -11,8 +11,10 @@
 
 pub(crate) mod columns;
 pub(crate) mod fields;
+pub(crate) mod from_arrow;
 pub(crate) mod logical;
 pub(crate) mod projection;
+pub(crate) mod to_arrow;
 pub(crate) mod value_type;
 pub(crate) mod writable;
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-use super::columns::{LeafKind, Node};
+use super::columns::{Leaf, LeafKind, Node};
 use crate::error::{Error, Result};
 
 /// Some fields of a file.
@@ -66,11 +66,22 @@ fn find(nodes: &[Node], name: &str) -> Option<Vec<usize>> {
 fn find_below(node: &Node, name: &str) -> Option<Vec<usize>> {
     let named = find(node.children(), name);
     match node {
-        Node::Leaf(_) | Node::Struct { .. } => named,
+        Node::Leaf(leaf) => {
+            Some(vec![packed_children(leaf)?.iter().position(|f| f.name() == name)?])
+        }
+        Node::Struct { .. } => named,
         // The item or the entries need not be named.
         Node::List { child, .. } | Node::Map { child, .. } | Node::FixedSizeList { child, .. } => {
             named.or_else(|| prepend(0, find_below(child, name)?))
         }
+    }
+}
+
+/// The children of a packed struct, which have no columns of their own.
+fn packed_children(leaf: &Leaf) -> Option<&Fields> {
+    match (leaf.kind, leaf.field.data_type()) {
+        (LeafKind::PackedStruct, DataType::Struct(fields)) => Some(fields),
+        _ => None,
     }
 }
 
@@ -109,6 +120,12 @@ fn keep(node: &Node, wanted: &Wanted) -> Option<Node> {
         let field: &Field = node.field();
         Arc::new(field.clone().with_data_type(data_type))
     };
+    if let Node::Leaf(leaf) = node {
+        let children = packed_children(leaf)?;
+        let kept = wanted.iter().filter_map(|(index, _)| children.get(*index).cloned());
+        let field = retyped(DataType::Struct(kept.collect()));
+        return Some(Node::Leaf(Leaf { field, ..leaf.clone() }));
+    }
     if let Node::Struct { .. } = node {
         let fields: Fields = children.iter().map(|child| child.field().clone()).collect();
         return Some(Node::Struct { field: retyped(DataType::Struct(fields)), children });
@@ -162,12 +179,6 @@ fn whole(kept: &Node, all: &Node) -> bool {
 }
 
 fn unknown(nodes: &[Node], name: &str) -> Error {
-    if let Some(packed) = inside_packed(nodes, name) {
-        return Error::invalid(format!(
-            "`{name}` lies inside the packed struct `{packed}`, which is stored as one column; \
-             ask for `{packed}`"
-        ));
-    }
     let near = near_names(nodes, name);
     if !near.is_empty() {
         return Error::invalid(format!(
@@ -181,24 +192,6 @@ fn unknown(nodes: &[Node], name: &str) -> Error {
         some.push("…".into());
     }
     Error::invalid(format!("there is no field `{name}`; the fields are {}", some.join(", ")))
-}
-
-/// The packed struct that `name` leads into.
-fn inside_packed<'a>(nodes: &[Node], name: &'a str) -> Option<&'a str> {
-    name.match_indices('.').find_map(|(dot, _)| {
-        let parent = name.get(..dot)?;
-        let mut nodes = nodes;
-        let mut kind = None;
-        for index in find(nodes, parent)? {
-            let node = nodes.get(index)?;
-            kind = match node {
-                Node::Leaf(leaf) => Some(leaf.kind),
-                _ => None,
-            };
-            nodes = node.children();
-        }
-        (kind == Some(LeafKind::PackedStruct)).then_some(parent)
-    })
 }
 
 /// How many names an error shows.

@@ -24,13 +24,21 @@ pub(crate) fn value_type(leaf: &Leaf) -> Result<ValueType> {
             Ok(ValueType::Struct(vec![number.clone(), number]))
         }
         LeafKind::Values => of_type(leaf.field.data_type()),
-        LeafKind::PackedStruct => match leaf.field.data_type() {
+        LeafKind::PackedStruct => match leaf.stored.data_type() {
             DataType::Struct(fields) => {
                 let children = fields.iter().map(|child| of_type(child.data_type()));
                 Ok(ValueType::Struct(children.collect::<Result<_>>()?))
             }
             other => Err(Error::unsupported(format!("a packed {other}"))),
         },
+    }
+}
+
+/// Bits of the keys of a dictionary column; `None` for other types.
+pub(crate) fn key_bits(data_type: &DataType) -> Option<u64> {
+    match data_type {
+        DataType::Dictionary(keys, _) => bits(keys),
+        _ => None,
     }
 }
 
@@ -62,7 +70,7 @@ mod tests {
 
     fn of(data_type: DataType, kind: LeafKind) -> Result<ValueType> {
         let field = Arc::new(Field::new("c", data_type, true));
-        value_type(&Leaf { field, column: 0, kind })
+        value_type(&Leaf { stored: field.clone(), field, column: 0, kind })
     }
 
     #[test]

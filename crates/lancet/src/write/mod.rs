@@ -1,12 +1,33 @@
-//! The blocking writer.
+//! The blocking writer: owns the file, the threads and the memory limit.
+//!
+//! Batches are handed to the leaf columns, which collect them until a page is full. Columns whose
+//! page is due encode it in parallel; pages are written in column order, so the same input gives
+//! the same bytes whatever the number of threads.
 
+mod blob;
+mod column;
+mod dictionary;
+mod sink;
+
+use std::io::Write;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use rayon::prelude::*;
 
 use crate::container::Version;
+use crate::container::write::{WrittenPage, encode_column, encode_tail};
 use crate::error::{Error, Result};
+use crate::levels::Step;
+use crate::page::encode::EncodedPage;
+use crate::page::rules::Rules;
+use crate::proto::file::FileDescriptor;
+use crate::schema::columns::{LeafKind, Node, columns_of};
+use crate::schema::fields;
+use column::{ColumnPlan, ColumnWriter};
+pub use sink::NewFile;
+use sink::Sink;
 
 /// How a file is written.
 #[derive(Debug, Clone)]
@@ -14,50 +35,35 @@ use crate::error::{Error, Result};
 pub struct WriteOptions {
     /// Format version to write.
     pub version: Version,
-    /// A column's page is cut when it holds this many bytes of values.
+    /// A column's page is cut when it holds this many bytes of values. 8 MiB unless told.
     pub page_bytes: u64,
+    /// Most bytes of batches that wait for their pages. Columns that fill slowly are cut early
+    /// rather than keep old batches alive. 256 MiB unless told.
+    pub memory_limit: u64,
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        Self { version: Version::V2_2, page_bytes: 8 << 20 }
+        Self { version: Version::default(), page_bytes: 8 << 20, memory_limit: 256 << 20 }
     }
 }
 
-/// Writes a Lance file batch by batch. Nothing appears under the final name before
-/// [`FileWriter::finish`].
+/// Writes a Lance file batch by batch.
+///
+/// With [`FileWriter::create`] nothing appears under the final name before
+/// [`FileWriter::finish`]; with [`FileWriter::new`] a file without its end is not a Lance file.
 #[derive(Debug)]
-pub struct FileWriter<W: std::io::Write = std::io::BufWriter<std::fs::File>> {
-    sink: std::marker::PhantomData<W>,
-}
-
-impl FileWriter {
-    /// Starts a file on disk.
-    pub fn create(
-        path: impl AsRef<Path>,
-        schema: SchemaRef,
-        options: WriteOptions,
-    ) -> Result<Self> {
-        let _ = (path.as_ref(), schema, options);
-        Err(Error::unsupported("stub"))
-    }
-}
-
-impl<W: std::io::Write> FileWriter<W> {
-    /// Appends rows.
-    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let _ = batch;
-        Err(Error::unsupported("stub"))
-    }
-    /// Adds a global buffer; returns its number (1, 2, …).
-    pub fn add_global_buffer(&mut self, bytes: &[u8]) -> Result<usize> {
-        let _ = bytes;
-        Err(Error::unsupported("stub"))
-    }
-    /// Writes what is left and the metadata, and makes the file appear.
-    pub fn finish(self) -> Result<WriteSummary> {
-        Err(Error::unsupported("stub"))
-    }
+pub struct FileWriter<W: Write = NewFile> {
+    sink: Sink<W>,
+    schema: SchemaRef,
+    options: WriteOptions,
+    columns: Vec<ColumnWriter>,
+    /// Pages written so far, by column.
+    written: Vec<Vec<WrittenPage>>,
+    global_buffers: Vec<std::ops::Range<u64>>,
+    num_rows: u64,
+    /// Bytes of batches given so far.
+    given: u64,
 }
 
 /// What was written.
@@ -70,4 +76,212 @@ pub struct WriteSummary {
     pub file_bytes: u64,
     /// Pages of all columns.
     pub num_pages: u64,
+}
+
+impl FileWriter {
+    /// Starts a file on disk.
+    pub fn create(
+        path: impl AsRef<Path>,
+        schema: SchemaRef,
+        options: WriteOptions,
+    ) -> Result<Self> {
+        // A schema that cannot be stored is refused before anything is created.
+        plan_columns(&schema, &options)?;
+        Self::new(NewFile::create(path.as_ref())?, schema, options)
+    }
+
+    /// Writes what is left and the metadata, and makes the file appear.
+    pub fn finish(self) -> Result<WriteSummary> {
+        let (summary, file) = self.finish_into()?;
+        file.publish()?;
+        Ok(summary)
+    }
+}
+
+impl<W: Write> FileWriter<W> {
+    /// Starts a file in a writer.
+    pub fn new(writer: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
+        let columns = plan_columns(&schema, &options)?;
+        Ok(Self {
+            sink: Sink::new(writer),
+            schema,
+            options,
+            written: columns.iter().map(|_| Vec::new()).collect(),
+            columns: columns.into_iter().map(ColumnWriter::new).collect(),
+            global_buffers: Vec::new(),
+            num_rows: 0,
+            given: 0,
+        })
+    }
+
+    /// Appends rows.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.check_schema(batch)?;
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        self.num_rows += batch.num_rows() as u64;
+        let given = self.given;
+        let page_bytes = self.options.page_bytes;
+        let columns = self.columns.par_iter_mut();
+        let pages = columns.map(|column| match column.plan.kind {
+            LeafKind::Blob => Ok((0, Vec::new())),
+            _ => push_column(column, batch, given, page_bytes),
+        });
+        let mut pages = pages.collect::<Result<Vec<_>>>()?;
+        for (column, pages) in self.columns.iter_mut().zip(&mut pages) {
+            if column.plan.kind == LeafKind::Blob {
+                let root = batch.column(column.plan.root);
+                let bytes =
+                    column.push_blobs(root, given, page_bytes, &mut self.sink, &mut pages.1)?;
+                pages.0 = bytes;
+            }
+        }
+        self.given += pages.iter().map(|(bytes, _)| bytes).sum::<u64>();
+        self.write_pages(pages.into_iter().map(|(_, pages)| pages).collect())?;
+        self.flush_old_columns()
+    }
+
+    /// Adds a global buffer; returns its number (1, 2, …).
+    pub fn add_global_buffer(&mut self, bytes: &[u8]) -> Result<usize> {
+        let start = self.sink.write_buffer(bytes)?;
+        self.global_buffers.push(start..start + bytes.len() as u64);
+        Ok(self.global_buffers.len())
+    }
+
+    /// Writes what is left and the metadata, and hands back the writer.
+    pub fn finish_into(mut self) -> Result<(WriteSummary, W)> {
+        let pages = self.columns.par_iter_mut().map(ColumnWriter::flush);
+        let pages = pages.collect::<Result<Vec<_>>>()?;
+        self.write_pages(pages)?;
+        let num_pages = self.written.iter().map(|column| column.len() as u64).sum();
+        let (schema, _) = fields::from_arrow(&self.schema, self.options.version)?;
+        let descriptor = FileDescriptor { schema: Some(schema), length: self.num_rows };
+        let columns: Vec<Vec<u8>> = self.written.iter().map(|c| encode_column(c)).collect();
+        let tail = encode_tail(
+            self.options.version,
+            &descriptor,
+            &columns,
+            &self.global_buffers,
+            self.sink.position(),
+        )?;
+        self.sink.write(&tail)?;
+        let (num_rows, file_bytes) = (self.num_rows, self.sink.position());
+        Ok((WriteSummary { num_rows, file_bytes, num_pages }, self.sink.into_inner()?))
+    }
+
+    /// Columns that keep batches alive for too long give up their rows as a page.
+    fn flush_old_columns(&mut self) -> Result<()> {
+        let (given, limit) = (self.given, self.options.memory_limit);
+        let is_old = |column: &ColumnWriter| !column.is_empty() && given - column.oldest > limit;
+        if !self.columns.iter().any(is_old) {
+            return Ok(());
+        }
+        let columns = self.columns.par_iter_mut();
+        let pages = columns.map(|c| if is_old(c) { c.flush() } else { Ok(Vec::new()) });
+        let pages = pages.collect::<Result<Vec<_>>>()?;
+        self.write_pages(pages)
+    }
+
+    /// Writes the pages of each column.
+    fn write_pages(&mut self, pages: Vec<Vec<EncodedPage>>) -> Result<()> {
+        for (column, pages) in self.written.iter_mut().zip(pages) {
+            for page in pages {
+                let mut buffers = Vec::with_capacity(page.buffers.len());
+                for buffer in &page.buffers {
+                    let start = self.sink.write_buffer(buffer)?;
+                    buffers.push(start..start + buffer.len() as u64);
+                }
+                column.push(WrittenPage {
+                    buffers,
+                    length: page.num_rows,
+                    priority: column.iter().map(|page| page.length).sum(),
+                    layout: page.layout.to_message(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_schema(&self, batch: &RecordBatch) -> Result<()> {
+        let (expected, found) = (self.schema.fields(), batch.schema_ref().fields());
+        if expected.len() != found.len() {
+            let (expected, found) = (expected.len(), found.len());
+            return Err(Error::invalid(format!(
+                "the batch has {found} columns, but the file has {expected}"
+            )));
+        }
+        for (expected, found) in expected.iter().zip(found) {
+            let same = expected.data_type().equals_datatype(found.data_type());
+            if !same || expected.name() != found.name() {
+                return Err(Error::invalid(format!(
+                    "the batch has a column `{}` of type {} where the file has `{}` of type {}",
+                    found.name(),
+                    found.data_type(),
+                    expected.name(),
+                    expected.data_type()
+                )));
+            }
+        }
+        for (field, array) in expected.iter().zip(batch.columns()) {
+            if !field.is_nullable() && array.logical_null_count() > 0 {
+                return Err(Error::invalid(format!(
+                    "column `{}` is not nullable, but the batch has nulls in it",
+                    field.name()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hands a column its part of a batch; returns its bytes and the pages that became full.
+fn push_column(
+    column: &mut ColumnWriter,
+    batch: &RecordBatch,
+    given: u64,
+    page_bytes: u64,
+) -> Result<(u64, Vec<EncodedPage>)> {
+    let mut pages = Vec::new();
+    let root = batch.column(column.plan.root);
+    let bytes = column.push(root, given, page_bytes, &mut pages)?;
+    Ok((bytes, pages))
+}
+
+/// The leaf columns of a schema.
+fn plan_columns(schema: &SchemaRef, options: &WriteOptions) -> Result<Vec<ColumnPlan>> {
+    let (_, stored) = fields::from_arrow(schema, options.version)?;
+    let mut plans = Vec::new();
+    for (root, node) in columns_of(&stored.schema)?.iter().enumerate() {
+        plan_node(node, root, &mut Vec::new(), Rules::of(options.version), &mut plans)?;
+    }
+    Ok(plans)
+}
+
+fn plan_node(
+    node: &Node,
+    root: usize,
+    path: &mut Vec<Step>,
+    rules: Rules,
+    plans: &mut Vec<ColumnPlan>,
+) -> Result<()> {
+    let mut descend = |step: Step, child: &Node| {
+        path.push(step);
+        let planned = plan_node(child, root, path, rules, plans);
+        path.pop();
+        planned
+    };
+    match node {
+        Node::Leaf(leaf) => {
+            plans.push(ColumnPlan::new(leaf, root, path.clone(), rules)?);
+            Ok(())
+        }
+        Node::Struct { children, .. } => {
+            let children = children.iter().enumerate();
+            children.into_iter().try_for_each(|(i, child)| descend(Step::Struct(i), child))
+        }
+        Node::List { child, .. } => descend(Step::List, child),
+        Node::Map { child, .. } => descend(Step::Map, child),
+        Node::FixedSizeList { child, .. } => descend(Step::FixedSizeList, child),
+    }
 }

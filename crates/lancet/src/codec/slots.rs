@@ -1,0 +1,64 @@
+//! Single values, whatever their kind: their bytes, their size.
+
+use std::ops::Range;
+
+use super::{FixedValues, Offsets, Values};
+use crate::error::{Error, Result};
+
+impl Values {
+    /// The bytes of a value; equal values have equal bytes.
+    pub(crate) fn value_bytes(&self, index: usize) -> Result<Vec<u8>> {
+        match self {
+            Self::Fixed(fixed) if fixed.bits == 1 => Ok(vec![u8::from(fixed.bit(index))]),
+            Self::Fixed(fixed) => fixed.bytes(index..index.saturating_add(1)).map(<[u8]>::to_vec),
+            Self::Variable(variable) => variable.value(index).map(<[u8]>::to_vec),
+            Self::Nothing { .. } | Self::FixedSizeList(_) | Self::Struct { .. } => {
+                Err(Error::unsupported("dictionaries of nested values"))
+            }
+        }
+    }
+
+    /// Bytes of a range of values when they are stored flat.
+    pub(crate) fn range_bytes(&self, range: Range<usize>) -> usize {
+        let len = range.len();
+        match self {
+            Self::Nothing { .. } => 0,
+            Self::Fixed(fixed) => fixed_bytes(fixed, len),
+            Self::Variable(variable) => {
+                let width = if matches!(variable.offsets, Offsets::Bits64(_)) { 8 } else { 4 };
+                let offsets = len.saturating_add(1).saturating_mul(width);
+                variable.bytes(range).map_or(0, <[u8]>::len).saturating_add(offsets)
+            }
+            Self::FixedSizeList(lists) => {
+                let dimension = usize::try_from(lists.dimension).unwrap_or(usize::MAX);
+                let item = |index: usize| index.saturating_mul(dimension);
+                let items = lists.items.range_bytes(item(range.start)..item(range.end));
+                let bitmap = lists.item_validity.as_ref().map_or(0, |v| fixed_bytes(v, item(len)));
+                items.saturating_add(bitmap)
+            }
+            Self::Struct { children, .. } => {
+                children.iter().map(|child| child.range_bytes(range.clone())).sum()
+            }
+        }
+    }
+
+    /// Whether the values are addressed by 64-bit offsets.
+    pub(crate) fn has_wide_offsets(&self) -> bool {
+        matches!(self, Self::Variable(values) if matches!(values.offsets, Offsets::Bits64(_)))
+    }
+}
+
+fn fixed_bytes(values: &FixedValues, len: usize) -> usize {
+    let bits = usize::try_from(values.bits).unwrap_or(usize::MAX);
+    len.saturating_mul(bits).div_ceil(8)
+}
+
+impl FixedValues {
+    /// A value of at most 64 bits as an unsigned number.
+    pub(crate) fn unsigned(&self, index: usize) -> Option<u64> {
+        let mut word = [0; 8];
+        let bytes = self.bytes(index..index.checked_add(1)?).ok()?;
+        word.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(u64::from_le_bytes(word))
+    }
+}

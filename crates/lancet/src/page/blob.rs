@@ -1,0 +1,147 @@
+//! Blob pages: where each payload lies in the file, instead of the payload.
+//!
+//! One description a row, 16 bytes as a packed struct: `position: u64, size: u64`.
+//!
+//! | size | position | meaning |
+//! |---|---|---|
+//! | > 0 | any | bytes `position .. position + size` of the file |
+//! | 0 | 0 | an empty value |
+//! | 0 | p | null; `p >> 16` is the definition level |
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use super::PageTask;
+use super::encode::{EncodedPage, PageLevels};
+use super::layout::{BlobLayout, Layout};
+use super::mini_block::encode::{ChunkSize, MiniBlockInput};
+use super::mini_block::{self, MiniBlockIndex};
+use super::rules::Rules;
+use super::sink::{LeafSink, LeafType, SinkValues};
+use crate::codec::{Encoding, FixedValues, Scratch, ValueType, Values};
+use crate::error::{Error, Result, ensure};
+use crate::levels::{Layer, LayerKind, Numbering};
+
+/// The payloads of a batch, as spans of the file; null and empty values have empty spans.
+#[derive(Debug, Default)]
+pub(crate) struct Descriptions {
+    pub(crate) spans: Vec<Range<u64>>,
+}
+
+impl Descriptions {
+    pub(crate) fn push_default(&mut self, n: usize) -> Result<()> {
+        self.spans.resize(self.spans.len().saturating_add(n), 0..0);
+        Ok(())
+    }
+}
+
+/// The type of one description.
+pub(crate) fn description_type() -> ValueType {
+    ValueType::Struct(vec![ValueType::Fixed { bits: 64 }, ValueType::Fixed { bits: 64 }])
+}
+
+/// The leaf that descriptions would make up if they were a column.
+pub(crate) fn description_leaf() -> LeafType {
+    LeafType {
+        values: description_type(),
+        key_bits: None,
+        blob: false,
+        kinds: vec![LayerKind::Item],
+    }
+}
+
+/// Appends the task's descriptions to the sink.
+pub(super) fn decode(
+    index: &MiniBlockIndex,
+    layout: &BlobLayout,
+    task: &PageTask,
+    fetched: &[Bytes],
+    sink: &mut LeafSink,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let mut inner = LeafSink::new(&description_leaf())?;
+    index.decode(&layout.inner, task, fetched, &mut inner, scratch)?;
+    let SinkValues::Plain(Values::Struct { len, children }) = inner.values else {
+        return Err(Error::corrupt("blob descriptions that are not structs"));
+    };
+    let (Some(Values::Fixed(positions)), Some(Values::Fixed(sizes))) =
+        (children.first(), children.get(1))
+    else {
+        return Err(Error::corrupt("blob descriptions that are not positions and sizes"));
+    };
+    let max_def = Numbering::new(&layout.layers)?.max_def;
+    let SinkValues::Blob(out) = &mut sink.values else {
+        return Err(Error::corrupt("a blob page in a column that is not one"));
+    };
+    let pairs = positions.data.typed_data::<u64>().iter().zip(sizes.data.typed_data::<u64>());
+    for (position, size) in pairs {
+        let (span, level) = match (*position, *size) {
+            (_, 0) => (0..0, null_level(*position, max_def)?),
+            (position, size) => {
+                let end = position.checked_add(size);
+                ensure!(end.is_some(), "a blob of {size} bytes at {position}");
+                (position..end.unwrap_or(position), 0)
+            }
+        };
+        out.spans.push(span);
+        if max_def > 0 {
+            sink.def.push(level);
+        }
+    }
+    sink.close_page(&layout.layers, len)
+}
+
+fn null_level(position: u64, max_def: u16) -> Result<u16> {
+    if position == 0 {
+        return Ok(0);
+    }
+    let level = u16::try_from(position >> 16).ok().filter(|level| (1..=max_def).contains(level));
+    match level {
+        Some(level) if position & 0xffff == 0 => Ok(level),
+        _ => Err(Error::corrupt(format!("a blob of 0 bytes at {position:#x}"))),
+    }
+}
+
+/// Encodes a page of descriptions; null rows get their definition level as a position.
+pub(crate) fn encode(
+    levels: PageLevels<'_>,
+    positions: &[u64],
+    sizes: &[u64],
+    rules: Rules,
+) -> Result<EncodedPage> {
+    if levels.rep.is_some() {
+        return Err(Error::unsupported("blobs inside a list"));
+    }
+    let mut fields = [FixedValues::new(64), FixedValues::new(64)];
+    for (i, (position, size)) in positions.iter().zip(sizes).enumerate() {
+        let def = levels.def.and_then(|def| def.get(i)).copied().unwrap_or(0);
+        let pair = if def > 0 { [u64::from(def) << 16, 0] } else { [*position, *size] };
+        for (field, value) in fields.iter_mut().zip(pair) {
+            field.data.push(value);
+            field.len = field.len.saturating_add(1);
+        }
+    }
+    let children = fields.map(Values::Fixed).into_iter().collect();
+    let values = Values::Struct { len: positions.len(), children };
+    let input = MiniBlockInput {
+        levels: PageLevels { layers: &[Layer::AllValidItem], rep: None, def: None, ..levels },
+        values: &values,
+        encoding: Encoding::PackedStruct { field_bits: vec![64, 64] },
+        dictionary: None,
+        chunk_size: ChunkSize { target_bytes: 4096, max_values: 256 },
+    };
+    let page = mini_block::encode::encode(&input, rules)?;
+    match page {
+        Some(EncodedPage { layout: Layout::MiniBlock(inner), buffers, num_rows }) => {
+            let layout = Layout::Blob(BlobLayout { inner, layers: levels.layers.to_vec() });
+            Ok(EncodedPage { layout, buffers, num_rows })
+        }
+        _ => Err(Error::invalid("blob descriptions do not fit a page")),
+    }
+}

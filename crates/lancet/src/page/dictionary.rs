@@ -1,0 +1,142 @@
+//! Dictionary pages: indices into the page's dictionary, to values or to Arrow dictionaries.
+//!
+//! Plain columns gather the entries. Dictionary columns keep keys; since every page has a
+//! dictionary of its own, the entries of all pages of a batch are merged into one.
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::collections::HashMap;
+
+use arrow_buffer::BooleanBuffer;
+
+use super::sink::SinkValues;
+use crate::codec::{FixedValues, Scratch, Values};
+use crate::error::{Error, Result};
+
+/// The values of a dictionary column: keys into one dictionary, whatever pages they came from.
+#[derive(Debug)]
+pub(crate) struct DictionaryValues {
+    pub(crate) keys: FixedValues,
+    pub(crate) dictionary: Values,
+    /// Where the entries of the page at hand went in `dictionary`.
+    moved: Vec<Option<u64>>,
+    /// Positions by the bytes of the entry; filled once a second page comes.
+    positions: HashMap<Vec<u8>, u64>,
+    num_pages: usize,
+}
+
+impl DictionaryValues {
+    pub(crate) fn new(keys: FixedValues, dictionary: Values) -> Self {
+        let (moved, positions) = (Vec::new(), HashMap::new());
+        Self { keys, dictionary, moved, positions, num_pages: 0 }
+    }
+
+    /// Appends null keys.
+    pub(crate) fn push_null(&mut self, n: usize) -> Result<()> {
+        self.keys.push_zeros(n)
+    }
+
+    /// Starts a page with a dictionary of its own.
+    fn open_page(&mut self, dictionary: &Values) -> Result<()> {
+        self.moved.clear();
+        self.moved.resize(dictionary.len(), None);
+        if self.num_pages == 1 {
+            for position in 0..self.dictionary.len() {
+                let bytes = self.dictionary.value_bytes(position)?;
+                self.positions.insert(bytes, to_u64(position));
+            }
+        }
+        self.num_pages = self.num_pages.saturating_add(1);
+        Ok(())
+    }
+
+    /// The key of an entry of the page's dictionary.
+    fn key(&mut self, page: &Values, index: usize) -> Result<u64> {
+        if let Some(key) = self.moved.get(index).copied().flatten() {
+            return Ok(key);
+        }
+        let next = to_u64(self.dictionary.len());
+        let key = if self.num_pages > 1 {
+            *self.positions.entry(page.value_bytes(index)?).or_insert(next)
+        } else {
+            next
+        };
+        if key == next {
+            self.dictionary.append_range(page, index..index.saturating_add(1))?;
+        }
+        if let Some(moved) = self.moved.get_mut(index) {
+            *moved = Some(key);
+        }
+        Ok(key)
+    }
+
+    fn push_key(&mut self, key: u64) -> Result<()> {
+        // Keys may be signed, so the top bit stays free.
+        let largest =
+            u64::MAX.checked_shr(65_u64.saturating_sub(self.keys.bits).try_into().unwrap_or(1));
+        if key > largest.unwrap_or(0) {
+            return Err(Error::invalid(format!(
+                "the pages of this batch have more distinct values than {}-bit keys can number; \
+                 ask for fewer rows at a time",
+                self.keys.bits
+            )));
+        }
+        let width = self.keys.width_bytes().unwrap_or(0);
+        self.keys.data.extend_from_slice(key.to_le_bytes().get(..width).unwrap_or_default());
+        self.keys.len = self.keys.len.saturating_add(1);
+        Ok(())
+    }
+}
+
+/// Announces a page's dictionary to the sink.
+pub(super) fn open_page(dictionary: &Values, sink: &mut SinkValues) -> Result<()> {
+    match sink {
+        SinkValues::Dictionary(values) => values.open_page(dictionary),
+        SinkValues::Plain(_) | SinkValues::Blob(_) => Ok(()),
+    }
+}
+
+/// Appends the entries that the indices name. `def` gives the definition level of each index, if
+/// there are levels; where it is not 0 the slot is null and its index means nothing.
+pub(super) fn append(
+    dictionary: &Values,
+    indices: &FixedValues,
+    def: Option<impl Iterator<Item = u16>>,
+    sink: &mut SinkValues,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let validity = def.map(|def| def.map(|def| def == 0).collect::<BooleanBuffer>());
+    match sink {
+        SinkValues::Plain(values) => {
+            let validity = validity.as_ref().map(BooleanBuffer::values);
+            values.gather(dictionary, indices, validity, scratch)
+        }
+        SinkValues::Dictionary(values) => {
+            for slot in 0..indices.len {
+                let valid = validity.as_ref().is_none_or(|v| slot < v.len() && v.value(slot));
+                let key = match indices.unsigned(slot) {
+                    Some(index) if valid => {
+                        let found = usize::try_from(index).ok().filter(|i| *i < dictionary.len());
+                        let Some(index) = found else {
+                            let len = dictionary.len();
+                            let rule = format!("index {index} into a dictionary of {len} items");
+                            return Err(Error::corrupt(rule));
+                        };
+                        values.key(dictionary, index)?
+                    }
+                    _ => 0,
+                };
+                values.push_key(key)?;
+            }
+            Ok(())
+        }
+        SinkValues::Blob(_) => Err(Error::corrupt("a dictionary in a blob column")),
+    }
+}
+
+fn to_u64(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}

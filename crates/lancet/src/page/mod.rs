@@ -1,0 +1,194 @@
+//! One page of one leaf column: how its buffers are laid out, which bytes a set of rows needs,
+//! and how those bytes become levels and values. Pages plan and decode; they never read.
+//!
+//! ```text
+//! Page { layout, buffers } ──index_spans──► bytes ──parse_index──► PageIndex (cacheable)
+//!      ──plan(rows)──► PageTask { spans } ──► bytes ──decode──► LeafSink
+//! ```
+//!
+//! Rows are sorted, disjoint, non-empty ranges, counted from the start of the page.
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+pub(crate) mod blob;
+pub(crate) mod constant;
+mod describe;
+pub(crate) mod dictionary;
+pub(crate) mod encode;
+mod encodings;
+pub(crate) mod full_zip;
+pub(crate) mod layout;
+pub(crate) mod mini_block;
+pub(crate) mod rules;
+mod sink;
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+pub(crate) use layout::Layout;
+pub(crate) use sink::{LeafSink, LeafType, SinkValues};
+
+use crate::codec::Scratch;
+use crate::error::{Result, ensure};
+
+/// A page: its checked description and where its buffers lie in the file.
+#[derive(Debug)]
+pub(crate) struct Page {
+    /// Number of the page's first row in the column.
+    pub(crate) first_row: u64,
+    /// Rows of the page.
+    pub(crate) num_rows: u64,
+    /// Spans of the buffers in the file.
+    pub(crate) buffers: Vec<Range<u64>>,
+    /// What the buffers hold.
+    pub(crate) layout: Layout,
+}
+
+/// What must be known about a page before single rows can be found in it.
+#[derive(Debug)]
+pub(crate) enum PageIndex {
+    MiniBlock(mini_block::MiniBlockIndex),
+    FullZip(full_zip::FullZipIndex),
+    Constant(constant::ConstantIndex),
+}
+
+/// Work on one page: the rows wanted and the spans of the file that hold them.
+#[derive(Debug)]
+pub(crate) struct PageTask {
+    pub(crate) rows: Vec<Range<u64>>,
+    pub(crate) spans: Vec<Range<u64>>,
+    /// For mini-block pages: the chunks of each span.
+    chunks: Vec<Range<usize>>,
+}
+
+impl Page {
+    /// The buffers that [`Page::parse_index`] needs; often none.
+    pub(crate) fn index_spans(&self) -> Vec<Range<u64>> {
+        let buffers = match &self.layout {
+            Layout::MiniBlock(layout) => layout.index_buffers(),
+            Layout::Blob(layout) => layout.inner.index_buffers(),
+            Layout::FullZip(layout) => layout.index_buffers(),
+            Layout::Constant(_) => (0..self.buffers.len()).collect(),
+        };
+        buffers.into_iter().filter_map(|i| self.buffers.get(i).cloned()).collect()
+    }
+
+    /// Parses the bytes of [`Page::index_spans`].
+    pub(crate) fn parse_index(
+        &self,
+        leaf: &LeafType,
+        buffers: &[Bytes],
+        scratch: &mut Scratch,
+    ) -> Result<PageIndex> {
+        match &self.layout {
+            Layout::MiniBlock(layout) => {
+                mini_block::MiniBlockIndex::parse(self, layout, &leaf.values, buffers, scratch)
+                    .map(PageIndex::MiniBlock)
+            }
+            Layout::Blob(layout) => mini_block::MiniBlockIndex::parse(
+                self,
+                &layout.inner,
+                &blob::description_type(),
+                buffers,
+                scratch,
+            )
+            .map(PageIndex::MiniBlock),
+            Layout::FullZip(layout) => {
+                full_zip::FullZipIndex::parse(self, layout, buffers).map(PageIndex::FullZip)
+            }
+            Layout::Constant(layout) => {
+                constant::ConstantIndex::parse(self, layout, leaf, buffers, scratch)
+                    .map(PageIndex::Constant)
+            }
+        }
+    }
+
+    /// Which spans of the file the rows need.
+    pub(crate) fn plan(&self, index: &PageIndex, rows: Vec<Range<u64>>) -> Result<PageTask> {
+        let (spans, chunks) = match (index, &self.layout) {
+            (PageIndex::MiniBlock(index), _) => index.plan(self, &rows)?,
+            (PageIndex::FullZip(index), Layout::FullZip(layout)) => {
+                (index.plan(self, layout, &rows)?, Vec::new())
+            }
+            _ => (Vec::new(), Vec::new()),
+        };
+        Ok(PageTask { rows, spans, chunks })
+    }
+
+    /// Decodes the bytes of a task's spans and appends its rows to the sink.
+    pub(crate) fn decode(
+        &self,
+        index: &PageIndex,
+        task: &PageTask,
+        fetched: &[Bytes],
+        sink: &mut LeafSink,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        ensure!(fetched.len() == task.spans.len(), "a read returned too few buffers");
+        match (index, &self.layout) {
+            (PageIndex::MiniBlock(index), Layout::MiniBlock(layout)) => {
+                index.decode(layout, task, fetched, sink, scratch)
+            }
+            (PageIndex::MiniBlock(index), Layout::Blob(layout)) => {
+                blob::decode(index, layout, task, fetched, sink, scratch)
+            }
+            (PageIndex::FullZip(_), Layout::FullZip(layout)) => {
+                full_zip::decode(layout, task, fetched, sink, scratch)
+            }
+            (PageIndex::Constant(index), Layout::Constant(layout)) => {
+                index.decode(layout, task, sink, scratch)
+            }
+            _ => Err(crate::Error::corrupt("the page index belongs to another layout")),
+        }
+    }
+}
+
+impl PageIndex {
+    /// Bytes the index holds in memory.
+    pub(crate) fn size_bytes(&self) -> usize {
+        std::mem::size_of::<Self>().saturating_add(match self {
+            Self::MiniBlock(index) => index.size_bytes(),
+            Self::FullZip(index) => index.size_bytes(),
+            Self::Constant(index) => index.size_bytes(),
+        })
+    }
+}
+
+/// The span of `range` inside a buffer that lies at `buffer` in the file.
+fn inside(buffer: &Range<u64>, range: Range<u64>) -> Result<Range<u64>> {
+    let span = buffer.start.checked_add(range.start).zip(buffer.start.checked_add(range.end));
+    match span {
+        Some((start, end)) if start <= end && end <= buffer.end => Ok(start..end),
+        _ => Err(crate::Error::corrupt(format!(
+            "bytes {}..{} lie outside a buffer of {} bytes",
+            range.start,
+            range.end,
+            buffer.end.saturating_sub(buffer.start)
+        ))),
+    }
+}
+
+/// The part of `rows` inside `window`, shifted so that the window starts at 0.
+fn clip(rows: &[Range<u64>], window: Range<u64>, out: &mut Vec<Range<usize>>) {
+    out.clear();
+    let first = rows.partition_point(|r| r.end <= window.start);
+    for range in rows.get(first..).unwrap_or_default() {
+        if range.start >= window.end {
+            break;
+        }
+        let start = range.start.max(window.start).saturating_sub(window.start);
+        let end = range.end.min(window.end).saturating_sub(window.start);
+        if let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) {
+            out.push(start..end);
+        }
+    }
+}
+
+/// Number of rows in sorted, disjoint ranges.
+pub(crate) fn count_rows(rows: &[Range<u64>]) -> u64 {
+    rows.iter().map(|r| r.end.saturating_sub(r.start)).fold(0, u64::saturating_add)
+}

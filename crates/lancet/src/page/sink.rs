@@ -1,0 +1,77 @@
+//! Where pages append what they decode: the values of one leaf and the nesting above them.
+
+use crate::codec::{FixedValues, ValueType, Values};
+use crate::error::Result;
+use crate::levels::{Assembler, Layer, LayerKind};
+
+use super::blob::Descriptions;
+use super::dictionary::DictionaryValues;
+
+/// What the schema says about one leaf column.
+#[derive(Debug, Clone)]
+pub(crate) struct LeafType {
+    /// One value; for dictionary columns one dictionary entry.
+    pub(crate) values: ValueType,
+    /// Width of the keys when the leaf is an Arrow dictionary.
+    pub(crate) key_bits: Option<u64>,
+    /// Payloads lie outside the pages.
+    pub(crate) blob: bool,
+    /// Layers from the leaf outwards.
+    pub(crate) kinds: Vec<LayerKind>,
+}
+
+/// Receives the rows of one leaf, page after page.
+#[derive(Debug)]
+pub(crate) struct LeafSink {
+    pub(crate) values: SinkValues,
+    pub(crate) assembler: Assembler,
+    /// Levels of the page at hand; pushed to the assembler when the page is done.
+    pub(crate) rep: Vec<u16>,
+    pub(crate) def: Vec<u16>,
+}
+
+/// The values of a leaf in the form the column asks for.
+#[derive(Debug)]
+pub(crate) enum SinkValues {
+    Plain(Values),
+    Dictionary(DictionaryValues),
+    Blob(Descriptions),
+}
+
+impl LeafSink {
+    pub(crate) fn new(leaf: &LeafType) -> Result<Self> {
+        let values = if leaf.blob {
+            SinkValues::Blob(Descriptions::default())
+        } else if let Some(bits) = leaf.key_bits {
+            SinkValues::Dictionary(DictionaryValues::new(
+                FixedValues::new(bits),
+                Values::new(&leaf.values),
+            ))
+        } else {
+            SinkValues::Plain(Values::new(&leaf.values))
+        };
+        let assembler = Assembler::new(&leaf.kinds)?;
+        Ok(Self { values, assembler, rep: Vec::new(), def: Vec::new() })
+    }
+
+    /// Appends placeholders for values that are null.
+    pub(crate) fn push_default(&mut self, n: usize) -> Result<()> {
+        match &mut self.values {
+            SinkValues::Plain(values) => values.push_default(n),
+            SinkValues::Dictionary(values) => values.push_null(n),
+            SinkValues::Blob(values) => values.push_default(n),
+        }
+    }
+
+    /// Hands the levels of a finished page to the assembler.
+    pub(crate) fn close_page(&mut self, layers: &[Layer], num_entries: usize) -> Result<()> {
+        let has_rep = layers.iter().any(|layer| layer.is_list());
+        let has_def = layers.iter().any(|layer| layer.num_def_levels() > 0);
+        let rep = has_rep.then_some(self.rep.as_slice());
+        let def = has_def.then_some(self.def.as_slice());
+        self.assembler.push(layers, rep, def, num_entries)?;
+        self.rep.clear();
+        self.def.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! What all readers of one file share: its index, the columns loaded so far, the search cache.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+use super::ReadOptions;
+use super::cache::{PageKey, SearchCache};
+use super::leaf::LeafColumnType;
+use super::source::Source;
+use crate::codec::Scratch;
+use crate::container::{Column, FileIndex, PageEncoding, Tail, Version, tail_span};
+use crate::error::{Error, Locate, Result, ensure};
+use crate::page::rules::Rules;
+use crate::page::{Layout, Page, PageIndex};
+use crate::schema::columns::{Node, columns_of};
+
+/// Bytes read at the end of a file in the hope that they hold all metadata.
+const TAIL_BYTES: u64 = 16 << 10;
+
+/// An open file.
+pub(crate) struct OpenFile {
+    pub(crate) source: Arc<dyn Source>,
+    pub(crate) index: FileIndex,
+    /// The fields of the schema with the columns they are made of.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) options: ReadOptions,
+    columns: Vec<OnceLock<Arc<FileColumn>>>,
+    cache: SearchCache,
+    /// This file's number in the cache.
+    cache_id: u64,
+}
+
+/// A column whose metadata has been read and checked.
+#[derive(Debug)]
+pub(crate) struct FileColumn {
+    pub(crate) pages: Vec<Page>,
+    /// Rows of the file that the column covers.
+    pub(crate) num_rows: u64,
+}
+
+impl OpenFile {
+    pub(crate) fn open(source: Arc<dyn Source>, options: ReadOptions) -> Result<Self> {
+        let size = source.size_bytes();
+        let span = tail_span(size, TAIL_BYTES);
+        let bytes = read_one(source.as_ref(), span.clone())?;
+        let mut tail = Tail::parse(size, span.start, bytes)?;
+        while let Some(span) = tail.missing() {
+            tail.supply(read_one(source.as_ref(), span)?)?;
+        }
+        let index = tail.into_index()?;
+        if index.version < Version::V2_1 {
+            return Err(Error::unsupported(format!(
+                "files of version {}; rewrite the file as 2.1 or 2.2",
+                index.version
+            )));
+        }
+        let nodes = columns_of(&index.schema)?;
+        let columns = index.columns.iter().map(|_| OnceLock::new()).collect();
+        let cache = options.search_cache.clone();
+        let cache_id = cache.register();
+        Ok(Self { source, index, nodes, options, columns, cache, cache_id })
+    }
+
+    /// A column that was loaded before.
+    pub(crate) fn column(&self, column: u32) -> Option<Arc<FileColumn>> {
+        self.columns.get(column as usize)?.get().cloned()
+    }
+
+    /// The span of a column's metadata, or its bytes when they came with the tail.
+    pub(crate) fn column_metadata(&self, column: u32) -> Result<Result<Bytes, Range<u64>>> {
+        if let Some(bytes) = self.index.column_bytes(column) {
+            return Ok(Ok(bytes));
+        }
+        match self.index.columns.get(column as usize) {
+            Some(span) => Ok(Err(span.clone())),
+            None => Err(Error::corrupt(format!(
+                "the schema needs column {column}, but the file has {}",
+                self.index.columns.len()
+            ))),
+        }
+    }
+
+    /// Parses and checks a column's metadata, and keeps it.
+    pub(crate) fn load_column(
+        &self,
+        leaf: &LeafColumnType,
+        bytes: &[u8],
+    ) -> Result<Arc<FileColumn>> {
+        let column = leaf.column;
+        let parsed = Column::parse(bytes, &self.index, column)?;
+        let rules = Rules::of(self.index.version);
+        let mut pages = Vec::with_capacity(parsed.pages.len());
+        for (number, page) in parsed.pages.into_iter().enumerate() {
+            let num_buffers = page.buffers.len();
+            let PageEncoding::Layout(message) = &page.encoding else {
+                return Err(Error::unsupported("pages of version 2.0"));
+            };
+            let layout = Layout::parse(message, &leaf.leaf, rules, page.num_rows, num_buffers)
+                .in_page(number)
+                .in_column(column)?;
+            let (first_row, num_rows) = (page.first_row, page.num_rows);
+            pages.push(Page { first_row, num_rows, buffers: page.buffers, layout });
+        }
+        let num_rows = leaf.rows_of_entries(parsed.num_rows).in_column(column)?;
+        let loaded = Arc::new(FileColumn { pages, num_rows });
+        let slot = self.columns.get(column as usize);
+        Ok(slot.map_or(loaded.clone(), |slot| slot.get_or_init(|| loaded).clone()))
+    }
+
+    /// The index of a page, if it is cached.
+    pub(crate) fn cached_index(&self, column: u32, page: usize) -> Option<Arc<PageIndex>> {
+        self.cache.get(self.page_key(column, page)?)
+    }
+
+    /// Parses a page's index and keeps it.
+    pub(crate) fn load_index(
+        &self,
+        leaf: &LeafColumnType,
+        page_number: usize,
+        page: &Page,
+        bytes: &[Bytes],
+    ) -> Result<Arc<PageIndex>> {
+        let mut scratch = Scratch::new(self.options.memory_limit);
+        let index = page
+            .parse_index(&leaf.leaf, bytes, &mut scratch)
+            .in_page(page_number)
+            .in_column(leaf.column)?;
+        let index = Arc::new(index);
+        if let Some(key) = self.page_key(leaf.column, page_number) {
+            self.cache.insert(key, index.clone());
+        }
+        Ok(index)
+    }
+
+    fn page_key(&self, column: u32, page: usize) -> Option<PageKey> {
+        Some(PageKey { file: self.cache_id, column, page: u32::try_from(page).ok()? })
+    }
+
+    /// Number of rows of columns that are read together.
+    pub(crate) fn common_rows(&self, leaves: &[LeafColumnType]) -> Result<u64> {
+        let mut common = None;
+        for leaf in leaves {
+            let Some(column) = self.column(leaf.column) else { continue };
+            ensure!(
+                column.num_rows <= self.index.num_rows,
+                "column {} has {} rows in a file of {}",
+                leaf.column,
+                column.num_rows,
+                self.index.num_rows
+            );
+            if *common.get_or_insert(column.num_rows) != column.num_rows {
+                return Err(Error::invalid(
+                    "the columns asked for have different numbers of rows; read them one by one",
+                ));
+            }
+        }
+        Ok(common.unwrap_or(self.index.num_rows))
+    }
+}
+
+fn read_one(source: &dyn Source, span: Range<u64>) -> Result<Bytes> {
+    let bytes = source.read(std::slice::from_ref(&span))?.pop();
+    bytes.ok_or_else(|| Error::invalid("the source returned nothing for a span"))
+}
+
+impl fmt::Debug for OpenFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenFile").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+impl FileColumn {
+    /// A page by number.
+    pub(crate) fn page(&self, number: usize) -> Result<&Page> {
+        self.pages.get(number).ok_or_else(|| Error::corrupt(format!("page {number} is missing")))
+    }
+}

@@ -1,0 +1,88 @@
+//! The leaf columns that a projection needs.
+
+use crate::error::{Result, ensure};
+use crate::levels::LayerKind;
+use crate::page::LeafType;
+use crate::schema::columns::{LeafKind, Node};
+use crate::schema::value_type::{key_bits, value_type};
+
+/// One column of the file and what the schema says about it.
+#[derive(Debug, Clone)]
+pub(crate) struct LeafColumnType {
+    pub(crate) column: u32,
+    pub(crate) leaf: LeafType,
+    /// Page lengths count this many entries a row (fixed-size lists of structs).
+    entries_per_row: u64,
+}
+
+impl LeafColumnType {
+    /// Rows that a number of entries make up.
+    pub(crate) fn rows_of_entries(&self, entries: u64) -> Result<u64> {
+        ensure!(
+            entries.is_multiple_of(self.entries_per_row),
+            "{entries} entries do not make whole rows of {}",
+            self.entries_per_row
+        );
+        Ok(entries / self.entries_per_row)
+    }
+
+    /// The entry at which a row starts.
+    pub(crate) fn first_entry(&self, row: u64) -> u64 {
+        row.saturating_mul(self.entries_per_row)
+    }
+}
+
+/// The leaves of a schema tree, in the order in which they are assembled.
+pub(crate) fn leaves_of(nodes: &[Node]) -> Result<Vec<LeafColumnType>> {
+    let mut leaves = Vec::new();
+    let mut outer = Vec::new();
+    for node in nodes {
+        collect(node, &mut outer, 1, &mut leaves)?;
+    }
+    Ok(leaves)
+}
+
+/// `outer` holds the layers around the node, the outermost first.
+fn collect(
+    node: &Node,
+    outer: &mut Vec<LayerKind>,
+    entries_per_row: u64,
+    leaves: &mut Vec<LeafColumnType>,
+) -> Result<()> {
+    match node {
+        Node::Leaf(leaf) => {
+            let kinds = [LayerKind::Item].into_iter().chain(outer.iter().rev().copied()).collect();
+            let leaf_type = LeafType {
+                values: value_type(leaf)?,
+                key_bits: key_bits(leaf.field.data_type()),
+                blob: leaf.kind == LeafKind::Blob,
+                kinds,
+            };
+            leaves.push(LeafColumnType { column: leaf.column, leaf: leaf_type, entries_per_row });
+        }
+        Node::Struct { children, .. } => {
+            outer.push(LayerKind::Item);
+            for child in children {
+                collect(child, outer, entries_per_row, leaves)?;
+            }
+            outer.pop();
+        }
+        Node::List { large, child, .. } => {
+            outer.push(LayerKind::List { large: *large });
+            collect(child, outer, entries_per_row, leaves)?;
+            outer.pop();
+        }
+        Node::Map { child, .. } => {
+            outer.push(LayerKind::List { large: false });
+            collect(child, outer, entries_per_row, leaves)?;
+            outer.pop();
+        }
+        Node::FixedSizeList { dimension, child, .. } => {
+            outer.push(LayerKind::FixedSizeList { dimension: *dimension });
+            let entries_per_row = entries_per_row.saturating_mul(*dimension);
+            collect(child, outer, entries_per_row, leaves)?;
+            outer.pop();
+        }
+    }
+    Ok(())
+}

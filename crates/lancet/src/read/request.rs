@@ -1,0 +1,374 @@
+//! Rows to a record batch, without any I/O of its own.
+//!
+//! A request says which spans of the file it needs next and goes on when it is handed their
+//! bytes. Each round depends on the one before; rounds with nothing to read are skipped:
+//!
+//! ```text
+//! column metadata ► page indexes ► data ► blob payloads ► record batch
+//! ```
+//!
+//! A driver is a loop:
+//!
+//! ```text
+//! while !request.spans().is_empty() {
+//!     let bytes = read(request.spans());
+//!     request.supply(bytes)?;
+//! }
+//! request.finish()
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use rayon::prelude::*;
+
+use super::file::{FileColumn, OpenFile};
+use super::leaf::{LeafColumnType, leaves_of};
+use crate::codec::{Scratch, Values, VariableValues};
+use crate::error::{Error, Locate, Result, ensure};
+use crate::page::{LeafSink, PageIndex, PageTask, SinkValues, count_rows};
+use crate::schema::columns::Node;
+use crate::schema::projection::Projection;
+use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
+
+/// Decoding fewer bytes than this on several threads costs more than it gains.
+const PARALLEL_BYTES: usize = 1 << 20;
+
+/// The fields a reader was asked for, and the columns they are made of.
+#[derive(Debug)]
+pub(crate) struct ProjectedColumns {
+    pub(crate) schema: SchemaRef,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) leaves: Vec<LeafColumnType>,
+}
+
+impl ProjectedColumns {
+    pub(crate) fn new(projection: Projection) -> Result<Arc<Self>> {
+        let Projection { schema, nodes } = projection;
+        Ok(Arc::new(Self { schema, leaves: leaves_of(&nodes)?, nodes }))
+    }
+}
+
+/// A read of some rows in progress.
+#[derive(Debug)]
+pub(crate) struct Request {
+    file: Arc<OpenFile>,
+    projection: Arc<ProjectedColumns>,
+    /// Sorted, disjoint, non-empty; `None` asks only for the column metadata.
+    rows: Option<Vec<Range<u64>>>,
+    stage: Stage,
+    spans: Vec<Range<u64>>,
+    /// Leaves whose column metadata is among the spans.
+    pending: Vec<usize>,
+    leaves: Vec<LeafRead>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Columns,
+    Indexes,
+    Data,
+    Blobs,
+    Done,
+}
+
+/// A leaf column of a request.
+#[derive(Debug)]
+struct LeafRead {
+    column: Arc<FileColumn>,
+    pages: Vec<PageRead>,
+    sink: LeafSink,
+}
+
+/// A page that holds some of the rows.
+#[derive(Debug)]
+struct PageRead {
+    number: usize,
+    rows: Vec<Range<u64>>,
+    index: Option<Arc<PageIndex>>,
+    task: Option<PageTask>,
+}
+
+impl Request {
+    pub(crate) fn new(
+        file: Arc<OpenFile>,
+        projection: Arc<ProjectedColumns>,
+        rows: Option<Vec<Range<u64>>>,
+    ) -> Result<Self> {
+        let mut request = Self {
+            file,
+            projection,
+            rows,
+            stage: Stage::Columns,
+            spans: Vec::new(),
+            pending: Vec::new(),
+            leaves: Vec::new(),
+        };
+        request.want_columns()?;
+        request.skip_empty_rounds()?;
+        Ok(request)
+    }
+
+    /// The spans of the file whose bytes are needed next; none when the request is complete.
+    pub(crate) fn spans(&self) -> &[Range<u64>] {
+        &self.spans
+    }
+
+    /// Hands over the bytes of [`Request::spans`], in the same order.
+    pub(crate) fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
+        self.advance(bytes)?;
+        self.skip_empty_rounds()
+    }
+
+    fn skip_empty_rounds(&mut self) -> Result<()> {
+        while self.spans.is_empty() && self.stage != Stage::Done {
+            self.advance(Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, bytes: Vec<Bytes>) -> Result<()> {
+        if bytes.len() != self.spans.len() {
+            return Err(Error::invalid("the source returned another number of spans"));
+        }
+        self.spans.clear();
+        let mut bytes = bytes.into_iter();
+        match self.stage {
+            Stage::Columns => {
+                self.load_columns(&mut bytes)?;
+                if self.rows.is_none() {
+                    self.stage = Stage::Done;
+                    return Ok(());
+                }
+                self.want_indexes()?;
+                self.stage = Stage::Indexes;
+            }
+            Stage::Indexes => {
+                self.load_indexes(&mut bytes)?;
+                self.want_data()?;
+                self.stage = Stage::Data;
+            }
+            Stage::Data => {
+                self.decode(&mut bytes)?;
+                self.want_blobs()?;
+                self.stage = Stage::Blobs;
+            }
+            Stage::Blobs => {
+                self.fill_blobs(&mut bytes)?;
+                self.stage = Stage::Done;
+            }
+            Stage::Done => {}
+        }
+        Ok(())
+    }
+
+    fn want_columns(&mut self) -> Result<()> {
+        for (i, leaf) in self.projection.leaves.iter().enumerate() {
+            if self.file.column(leaf.column).is_some() {
+                continue;
+            }
+            match self.file.column_metadata(leaf.column)? {
+                Ok(bytes) => {
+                    self.file.load_column(leaf, &bytes)?;
+                }
+                Err(span) => {
+                    self.spans.push(span);
+                    self.pending.push(i);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn load_columns(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
+        for leaf in self.pending.drain(..).filter_map(|i| self.projection.leaves.get(i)) {
+            self.file.load_column(leaf, &next(bytes)?)?;
+        }
+        Ok(())
+    }
+
+    fn want_indexes(&mut self) -> Result<()> {
+        let rows = self.rows.as_deref().unwrap_or_default();
+        for leaf in &self.projection.leaves {
+            let column = self.file.column(leaf.column);
+            let column = column.ok_or_else(|| Error::corrupt("a column was not loaded"))?;
+            let mut pages = pages_of(&column, leaf, rows);
+            for read in &mut pages {
+                read.index = self.file.cached_index(leaf.column, read.number);
+                if read.index.is_none() {
+                    let page = column.page(read.number)?;
+                    self.spans.extend(page.index_spans());
+                }
+            }
+            self.leaves.push(LeafRead { column, pages, sink: LeafSink::new(&leaf.leaf)? });
+        }
+        Ok(())
+    }
+
+    fn load_indexes(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
+        for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
+            for page_read in read.pages.iter_mut().filter(|read| read.index.is_none()) {
+                let page = read.column.page(page_read.number)?;
+                let buffers: Vec<Bytes> = bytes.take(page.index_spans().len()).collect();
+                let index = self.file.load_index(leaf, page_read.number, page, &buffers)?;
+                page_read.index = Some(index);
+            }
+        }
+        Ok(())
+    }
+
+    fn want_data(&mut self) -> Result<()> {
+        for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
+            for page_read in &mut read.pages {
+                let page = read.column.page(page_read.number)?;
+                let Some(index) = &page_read.index else { continue };
+                let rows = std::mem::take(&mut page_read.rows);
+                let task =
+                    page.plan(index, rows).in_page(page_read.number).in_column(leaf.column)?;
+                self.spans.extend(task.spans.iter().cloned());
+                page_read.task = Some(task);
+            }
+        }
+        Ok(())
+    }
+
+    fn decode(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
+        let limit = self.file.options.memory_limit;
+        let mut total = 0_usize;
+        let mut work = Vec::with_capacity(self.leaves.len());
+        for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
+            let tasks = read.pages.iter().filter_map(|page| page.task.as_ref());
+            let count = tasks.map(|task| task.spans.len()).sum();
+            let fetched: Vec<Bytes> = bytes.take(count).collect();
+            total = total.saturating_add(fetched.iter().map(Bytes::len).sum());
+            work.push((leaf.column, read, fetched));
+        }
+        let decode = |(column, read, fetched): (u32, &mut LeafRead, Vec<Bytes>)| {
+            read.decode(&fetched, &mut Scratch::new(limit)).in_column(column)
+        };
+        if total >= PARALLEL_BYTES && work.len() > 1 {
+            work.into_par_iter().try_for_each(decode)
+        } else {
+            work.into_iter().try_for_each(decode)
+        }
+    }
+
+    fn want_blobs(&mut self) -> Result<()> {
+        let data_end = self.file.index.data_end;
+        for (leaf, read) in self.projection.leaves.iter().zip(&self.leaves) {
+            let SinkValues::Blob(blobs) = &read.sink.values else { continue };
+            let spans = blobs.spans.iter().filter(|span| !span.is_empty());
+            let mut bytes = 0_u64;
+            for span in spans {
+                if span.end > data_end {
+                    let rule =
+                        format!("a blob at {}..{} lies outside the data", span.start, span.end);
+                    return Err(Error::corrupt(rule)).in_column(leaf.column);
+                }
+                bytes = bytes.saturating_add(span.end.saturating_sub(span.start));
+                self.spans.push(span.clone());
+            }
+            Scratch::new(self.file.options.memory_limit).claim(bytes, "the blobs of a batch")?;
+        }
+        Ok(())
+    }
+
+    fn fill_blobs(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
+        for read in &mut self.leaves {
+            let SinkValues::Blob(blobs) = &read.sink.values else { continue };
+            let mut values = VariableValues::new(64);
+            for span in &blobs.spans {
+                if span.is_empty() {
+                    values.push(&[])?;
+                } else {
+                    values.push(&next(bytes)?)?;
+                }
+            }
+            read.sink.values = SinkValues::Plain(Values::Variable(values));
+        }
+        Ok(())
+    }
+
+    /// The rows, in file order.
+    pub(crate) fn finish(self) -> Result<RecordBatch> {
+        let num_rows = count_rows(self.rows.as_deref().unwrap_or_default());
+        let num_rows = usize::try_from(num_rows)
+            .map_err(|_| Error::invalid(format!("{num_rows} rows are too many for one batch")))?;
+        let mut leaves = Vec::with_capacity(self.leaves.len());
+        for (leaf, read) in self.projection.leaves.iter().zip(self.leaves) {
+            leaves.push(read.finish().in_column(leaf.column)?);
+        }
+        let mut leaves = leaves.into_iter();
+        let nodes = self.projection.nodes.iter();
+        let arrays =
+            nodes.map(|node| to_arrow::build(node, &mut leaves)).collect::<Result<Vec<_>>>()?;
+        for (array, node) in arrays.iter().zip(self.projection.schema.fields()) {
+            ensure!(
+                array.len() == num_rows,
+                "field `{}` has {} rows where {num_rows} were asked for",
+                node.name(),
+                array.len()
+            );
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+        RecordBatch::try_new_with_options(self.projection.schema.clone(), arrays, &options)
+            .map_err(|error| Error::corrupt(error.to_string()))
+    }
+}
+
+impl LeafRead {
+    fn decode(&mut self, fetched: &[Bytes], scratch: &mut Scratch) -> Result<()> {
+        let mut rest = fetched;
+        for read in &self.pages {
+            let page = self.column.page(read.number)?;
+            let (Some(index), Some(task)) = (&read.index, &read.task) else { continue };
+            let Some((bytes, later)) = rest.split_at_checked(task.spans.len()) else {
+                return Err(Error::corrupt("a read returned too few buffers"));
+            };
+            rest = later;
+            page.decode(index, task, bytes, &mut self.sink, scratch).in_page(read.number)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<LeafColumn> {
+        let values = match self.sink.values {
+            SinkValues::Plain(values) => LeafValues::Plain(values),
+            SinkValues::Dictionary(values) => {
+                LeafValues::Dictionary { keys: values.keys, dictionary: values.dictionary }
+            }
+            SinkValues::Blob(_) => return Err(Error::corrupt("blobs without their payloads")),
+        };
+        Ok(LeafColumn { values, layers: self.sink.assembler.finish()? })
+    }
+}
+
+/// The pages that hold the rows, with the rows counted from the start of each page.
+fn pages_of(column: &FileColumn, leaf: &LeafColumnType, rows: &[Range<u64>]) -> Vec<PageRead> {
+    let mut pages: Vec<PageRead> = Vec::new();
+    for range in rows {
+        let (mut start, end) = (leaf.first_entry(range.start), leaf.first_entry(range.end));
+        let first = column.pages.partition_point(|page| page.first_row <= start).saturating_sub(1);
+        for (number, page) in column.pages.iter().enumerate().skip(first) {
+            if start >= end || page.first_row >= end {
+                break;
+            }
+            let page_end = page.first_row.saturating_add(page.num_rows);
+            let stop = end.min(page_end);
+            let local = start.saturating_sub(page.first_row)..stop.saturating_sub(page.first_row);
+            start = stop;
+            match pages.last_mut() {
+                Some(read) if read.number == number => read.rows.push(local),
+                _ => pages.push(PageRead { number, rows: vec![local], index: None, task: None }),
+            }
+        }
+    }
+    pages
+}
+
+fn next(bytes: &mut impl Iterator<Item = Bytes>) -> Result<Bytes> {
+    bytes.next().ok_or_else(|| Error::corrupt("a read returned too few buffers"))
+}

@@ -1,0 +1,175 @@
+//! Where the bytes of a file come from.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+
+use bytes::Bytes;
+
+use crate::error::{Error, Result};
+
+/// Random access to the bytes of a file.
+///
+/// Implement it to read Lance files from somewhere else; reads may come from several threads.
+pub trait Source: Send + Sync {
+    /// Size of the file.
+    fn size_bytes(&self) -> u64;
+
+    /// The bytes of each span, in the same order. Spans lie inside the file; they may overlap.
+    fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>>;
+}
+
+/// A file that is in memory; reads are slices of it.
+impl Source for Bytes {
+    fn size_bytes(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let slice = |span: &Range<u64>| {
+            let range = usize::try_from(span.start).ok()?..usize::try_from(span.end).ok()?;
+            (range.start <= range.end && range.end <= self.len()).then(|| self.slice(range))
+        };
+        spans.iter().map(|span| slice(span).ok_or_else(|| beyond_the_end(span))).collect()
+    }
+}
+
+/// A file on disk, read with positioned reads on the calling thread.
+#[derive(Debug)]
+pub(crate) struct FileSource {
+    file: File,
+    size: u64,
+    name: String,
+}
+
+/// Neighbouring spans closer than this are read together: a second system call costs more than
+/// copying the gap.
+const MERGE_GAP: u64 = 4096;
+
+impl FileSource {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|e| Error::io(format!("cannot open {name}"), e))?;
+        let metadata = file.metadata().map_err(|e| Error::io(format!("cannot open {name}"), e))?;
+        if metadata.is_dir() {
+            return Err(Error::invalid(format!("{name} is a folder; name one file inside it")));
+        }
+        Ok(Self { file, size: metadata.len(), name })
+    }
+
+    fn read_span(&self, span: &Range<u64>) -> Result<Bytes> {
+        let len = usize::try_from(span.end.saturating_sub(span.start));
+        let mut buffer = vec![0; len.map_err(|_| beyond_the_end(span))?];
+        self.read_exact(&mut buffer, span.start)
+            .map_err(|e| Error::io(format!("cannot read {}", self.name), e))?;
+        Ok(buffer.into())
+    }
+
+    #[cfg(unix)]
+    fn read_exact(&self, buffer: &mut [u8], position: u64) -> std::io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, buffer, position)
+    }
+
+    #[cfg(windows)]
+    fn read_exact(&self, mut buffer: &mut [u8], mut position: u64) -> std::io::Result<()> {
+        while !buffer.is_empty() {
+            match std::os::windows::fs::FileExt::seek_read(&self.file, buffer, position)? {
+                0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                n => {
+                    buffer = buffer.split_at_mut(n).1;
+                    position = position.saturating_add(n as u64);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for FileSource {
+    fn size_bytes(&self) -> u64 {
+        self.size
+    }
+
+    fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        if let [span] = spans {
+            return Ok(vec![self.read_span(span)?]);
+        }
+        let plan = coalesce(spans, MERGE_GAP);
+        let merged =
+            plan.reads.iter().map(|span| self.read_span(span)).collect::<Result<Vec<_>>>()?;
+        plan.cut(&merged, spans)
+    }
+}
+
+/// Spans merged into fewer reads.
+#[derive(Debug)]
+pub(crate) struct Coalesced {
+    /// What to read, in file order.
+    pub(crate) reads: Vec<Range<u64>>,
+    /// The read that holds each of the original spans.
+    read_of: Vec<usize>,
+}
+
+/// Merges spans whose gap is at most `gap`.
+pub(crate) fn coalesce(spans: &[Range<u64>], gap: u64) -> Coalesced {
+    let mut order: Vec<usize> = (0..spans.len()).collect();
+    order.sort_unstable_by_key(|&i| spans.get(i).map_or(0, |span| span.start));
+    let mut reads: Vec<Range<u64>> = Vec::new();
+    let mut read_of = vec![0; spans.len()];
+    for (i, span) in order.iter().filter_map(|&i| spans.get(i).map(|span| (i, span))) {
+        match reads.last_mut() {
+            Some(read) if span.start <= read.end.saturating_add(gap) => {
+                read.end = read.end.max(span.end);
+            }
+            _ => reads.push(span.clone()),
+        }
+        if let Some(read) = read_of.get_mut(i) {
+            *read = reads.len().saturating_sub(1);
+        }
+    }
+    Coalesced { reads, read_of }
+}
+
+impl Coalesced {
+    /// Cuts the bytes of the reads into those of the original spans.
+    pub(crate) fn cut(&self, reads: &[Bytes], spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let cut = |span: &Range<u64>, read: usize| {
+            let start = span.start.checked_sub(self.reads.get(read)?.start)?;
+            let len = span.end.checked_sub(span.start)?;
+            let start = usize::try_from(start).ok()?;
+            let end = start.checked_add(usize::try_from(len).ok()?)?;
+            let bytes = reads.get(read)?;
+            (end <= bytes.len()).then(|| bytes.slice(start..end))
+        };
+        let spans = spans.iter().zip(&self.read_of);
+        spans.map(|(span, read)| cut(span, *read).ok_or_else(|| beyond_the_end(span))).collect()
+    }
+}
+
+fn beyond_the_end(span: &Range<u64>) -> Error {
+    Error::corrupt(format!("bytes {}..{} lie outside the file", span.start, span.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_spans_are_read_together_and_cut_apart() {
+        let spans = [100..110, 0..10, 12..20, 105..120, 40..40];
+        let plan = coalesce(&spans, 2);
+        assert_eq!(plan.reads, [0..20, 40..40, 100..120]);
+        let file = Bytes::from((0..=255).collect::<Vec<u8>>());
+        let reads = file.read(&plan.reads).unwrap();
+        let cut = plan.cut(&reads, &spans).unwrap();
+        assert_eq!(cut, file.read(&spans).unwrap());
+        assert_eq!(cut[3].first(), Some(&105));
+    }
+
+    #[test]
+    fn a_span_outside_is_an_error() {
+        let file = Bytes::from_static(b"abc");
+        assert!(file.read(&[1..4]).is_err());
+        assert!(file.read(&[3..2]).is_err());
+    }
+}

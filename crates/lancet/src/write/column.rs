@@ -1,0 +1,297 @@
+//! One leaf column while it is written: collects batches, cuts pages, encodes them.
+
+use std::io::Write;
+
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, FieldRef};
+
+use super::blob;
+use super::dictionary::{self, PageDictionary};
+use super::sink::Sink;
+use crate::choose::{Choice, choose, choose_dictionary, choose_indices};
+use crate::codec::{ValueType, Values};
+use crate::error::{Error, Result};
+use crate::levels::{
+    LeafPiece, NestingLayer, Numbering, Shredded, Step, extract, max_entries, shred,
+};
+use crate::measure::measure;
+use crate::page::encode::{EncodedPage, PageLevels, all_null, scalar};
+use crate::page::mini_block::encode::MiniBlockInput;
+use crate::page::rules::Rules;
+use crate::page::{full_zip, mini_block};
+use crate::schema::columns::{Leaf, LeafKind};
+use crate::schema::from_arrow;
+use crate::schema::value_type::{key_bits, value_type};
+
+/// What is fixed about a column from the start.
+#[derive(Debug)]
+pub(super) struct ColumnPlan {
+    pub(super) field: FieldRef,
+    pub(super) kind: LeafKind,
+    /// Number of the top-level field.
+    pub(super) root: usize,
+    /// Steps from the top-level field to the leaf.
+    pub(super) path: Vec<Step>,
+    values: ValueType,
+    key_bits: Option<u64>,
+    rules: Rules,
+}
+
+impl ColumnPlan {
+    pub(super) fn new(leaf: &Leaf, root: usize, path: Vec<Step>, rules: Rules) -> Result<Self> {
+        let (values, key_bits) = (value_type(leaf)?, key_bits(leaf.field.data_type()));
+        let Leaf { field, kind, .. } = leaf.clone();
+        Ok(Self { field, kind, root, path, values, key_bits, rules })
+    }
+}
+
+/// A column and the rows that wait for their page.
+#[derive(Debug)]
+pub(super) struct ColumnWriter {
+    pub(super) plan: ColumnPlan,
+    /// The top-level arrays and the column's part of each.
+    roots: Vec<ArrayRef>,
+    pieces: Vec<LeafPiece>,
+    /// Bytes of the pieces.
+    bytes: u64,
+    /// How many bytes the file had been given when the oldest piece came.
+    pub(super) oldest: u64,
+}
+
+impl ColumnWriter {
+    pub(super) fn new(plan: ColumnPlan) -> Self {
+        Self { plan, roots: Vec::new(), pieces: Vec::new(), bytes: 0, oldest: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Takes the column's part of a top-level array, cuts pages that are full, and returns the
+    /// bytes it took. `given` tells how much the file had been given before.
+    pub(super) fn push(
+        &mut self,
+        root: &ArrayRef,
+        given: u64,
+        page_bytes: u64,
+        pages: &mut Vec<EncodedPage>,
+    ) -> Result<u64> {
+        let piece = self.plan.extract(root)?;
+        let bytes = piece_bytes(&piece);
+        if bytes > page_bytes && root.len() > 1 {
+            let mut pushed = 0;
+            for part in cut(root, bytes, page_bytes) {
+                pushed += self.push(&part, given, page_bytes, pages)?;
+            }
+            return Ok(pushed);
+        }
+        self.collect(root, piece, bytes, given, page_bytes, pages)
+    }
+
+    /// The same for blobs, whose payloads go into the file at once.
+    pub(super) fn push_blobs(
+        &mut self,
+        root: &ArrayRef,
+        given: u64,
+        page_bytes: u64,
+        sink: &mut Sink<impl Write>,
+        pages: &mut Vec<EncodedPage>,
+    ) -> Result<u64> {
+        let mut piece = self.plan.extract(root)?;
+        piece.values = blob::store(&piece.values, sink)?;
+        let bytes = piece_bytes(&piece);
+        self.collect(&piece.values.clone(), piece, bytes, given, page_bytes, pages)
+    }
+
+    fn collect(
+        &mut self,
+        root: &ArrayRef,
+        piece: LeafPiece,
+        bytes: u64,
+        given: u64,
+        page_bytes: u64,
+        pages: &mut Vec<EncodedPage>,
+    ) -> Result<u64> {
+        if self.pieces.is_empty() {
+            self.oldest = given;
+        }
+        self.bytes += bytes;
+        self.pieces.push(piece);
+        self.roots.push(root.clone());
+        if self.bytes >= page_bytes {
+            pages.extend(self.flush()?);
+        }
+        Ok(bytes)
+    }
+
+    /// Encodes everything collected as pages.
+    pub(super) fn flush(&mut self) -> Result<Vec<EncodedPage>> {
+        self.bytes = 0;
+        let roots = std::mem::take(&mut self.roots);
+        let pieces = std::mem::take(&mut self.pieces);
+        let mut pages = Vec::new();
+        let groups = if self.plan.key_bits.is_some() {
+            dictionary::split(&pieces)?
+        } else if pieces.is_empty() {
+            Vec::new()
+        } else {
+            vec![0..pieces.len()]
+        };
+        for group in groups {
+            let (roots, pieces) = (roots.get(group.clone()), pieces.get(group));
+            let (roots, pieces) = (roots.unwrap_or_default(), pieces.unwrap_or_default());
+            self.plan.encode(roots, pieces, &mut pages)?;
+        }
+        Ok(pages)
+    }
+}
+
+impl ColumnPlan {
+    /// The column's part of a top-level array. Types whose nulls are not in a validity bitmap
+    /// get one.
+    fn extract(&self, root: &ArrayRef) -> Result<LeafPiece> {
+        let mut piece = extract(root, &self.path)?;
+        let nulls = match piece.values.data_type() {
+            DataType::Null | DataType::Dictionary(..) => piece.values.logical_nulls(),
+            // Struct pages without fields are stored as if all were null.
+            DataType::Struct(fields) if fields.is_empty() => {
+                if self.path.is_empty() && piece.values.null_count() == 0 {
+                    Some(arrow_buffer::NullBuffer::new_null(piece.values.len()))
+                } else {
+                    return Err(Error::unsupported(format!(
+                        "`{}` is a struct without fields that is nested or null; \
+                         only plain top-level ones can be stored",
+                        self.field.name()
+                    )));
+                }
+            }
+            _ => return Ok(piece),
+        };
+        if let Some(NestingLayer::Item { validity }) = piece.nesting.first_mut() {
+            *validity = nulls;
+        }
+        Ok(piece)
+    }
+
+    /// Encodes pieces as one page, or as several if one cannot hold their levels.
+    fn encode(
+        &self,
+        roots: &[ArrayRef],
+        pieces: &[LeafPiece],
+        pages: &mut Vec<EncodedPage>,
+    ) -> Result<()> {
+        let shredded = shred(pieces)?;
+        if let Some(page) = self.encode_page(pieces, &shredded)? {
+            pages.push(page);
+            return Ok(());
+        }
+        let halves = halve(roots).ok_or_else(|| {
+            Error::unsupported(format!(
+                "a row of `{}` has more levels than a page can hold",
+                self.field.name()
+            ))
+        })?;
+        for roots in halves {
+            let pieces = roots.iter().map(|root| self.extract(root));
+            self.encode(&roots, &pieces.collect::<Result<Vec<_>>>()?, pages)?;
+        }
+        Ok(())
+    }
+
+    fn encode_page(
+        &self,
+        pieces: &[LeafPiece],
+        shredded: &Shredded,
+    ) -> Result<Option<EncodedPage>> {
+        let levels = PageLevels::from(shredded);
+        let valid = valid_values(shredded)?;
+        let nothing_valid = match &valid {
+            Some(valid) => !valid.contains(&true),
+            None => shredded.num_values == 0,
+        };
+        if nothing_valid && self.kind != LeafKind::Blob {
+            return all_null(levels, self.rules).map(Some);
+        }
+        if self.kind == LeafKind::Blob {
+            return blob::encode_page(pieces, levels, self.rules).map(Some);
+        }
+        let slots = shredded.slots.iter();
+        if self.key_bits.is_some() {
+            let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values)?;
+            let (encoding, chunk_size) = choose_indices(&page.keys, &measure(&page.keys, None));
+            let dictionary = Some((choose_dictionary(&page.items)?, &page.items));
+            let values = &page.keys;
+            let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
+            return mini_block::encode::encode(&input, self.rules);
+        }
+        let mut values = Values::new(&self.values);
+        for (piece, range) in slots {
+            if let Some(piece) = pieces.get(*piece) {
+                from_arrow::append(&mut values, &piece.values, range.clone())?;
+            }
+        }
+        let measures = measure(&values, valid.as_deref());
+        match choose(&values, &measures, false, self.rules)? {
+            Choice::AllNull => all_null(levels, self.rules).map(Some),
+            Choice::Constant(position) => {
+                let mut value = Values::new(&self.values);
+                value.append_range(&values, position..position + 1)?;
+                scalar(levels, &value, self.rules).map(Some)
+            }
+            Choice::MiniBlock { encoding, chunk_size, coded } => {
+                let (values, dictionary) = (coded.as_ref().unwrap_or(&values), None);
+                let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
+                mini_block::encode::encode(&input, self.rules)
+            }
+            Choice::FullZip { encoding, coded } => {
+                let values = coded.as_ref().unwrap_or(&values);
+                full_zip::encode::encode(levels, values, encoding).map(Some)
+            }
+        }
+    }
+}
+
+/// For each value whether it is not null; `None` if all are.
+fn valid_values(shredded: &Shredded) -> Result<Option<Vec<bool>>> {
+    let Some(def) = &shredded.def else { return Ok(None) };
+    let numbering = Numbering::new(&shredded.layers)?;
+    let visible = def.iter().filter(|def| numbering.is_visible(**def));
+    Ok(Some(visible.map(|def| *def == 0).collect()))
+}
+
+/// The first and the second half of the rows; `None` for a single row.
+fn halve(roots: &[ArrayRef]) -> Option<[Vec<ArrayRef>; 2]> {
+    let rows: usize = roots.iter().map(|root| root.len()).sum();
+    let mut left = rows / 2;
+    if left == 0 {
+        return None;
+    }
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for root in roots {
+        let cut = left.min(root.len());
+        left -= cut;
+        if cut > 0 {
+            first.push(root.slice(0, cut));
+        }
+        if cut < root.len() {
+            second.push(root.slice(cut, root.len() - cut));
+        }
+    }
+    Some([first, second])
+}
+
+/// Bytes of a piece, counting only the slice it covers and two bytes for each level.
+fn piece_bytes(piece: &LeafPiece) -> u64 {
+    let values = piece.values.to_data().get_slice_memory_size().unwrap_or(0);
+    let has_lists = piece.nesting.iter().any(|l| matches!(l, NestingLayer::List { .. }));
+    let levels = if has_lists { max_entries(piece) * 4 } else { 0 };
+    (values + levels) as u64
+}
+
+/// Cuts an array into at least two parts of at most about `page_bytes` each.
+fn cut(array: &ArrayRef, bytes: u64, page_bytes: u64) -> impl Iterator<Item = ArrayRef> + '_ {
+    let parts = usize::try_from(bytes.div_ceil(page_bytes.max(1))).unwrap_or(usize::MAX);
+    let rows = array.len().div_ceil(parts.max(2));
+    let starts = (0..array.len()).step_by(rows.max(1));
+    starts.map(move |start| array.slice(start, rows.min(array.len() - start)))
+}

@@ -1,0 +1,130 @@
+//! Arrow dictionaries of several batches merged into the dictionary of one page.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
+use arrow_schema::DataType;
+
+use crate::codec::{FixedValues, ValueType, Values};
+use crate::error::{Error, Result};
+use crate::levels::LeafPiece;
+use crate::schema::from_arrow;
+use crate::schema::value_type::key_bits;
+
+/// The keys and the entries of a dictionary page.
+#[derive(Debug)]
+pub(super) struct PageDictionary {
+    pub(super) keys: Values,
+    pub(super) items: Values,
+}
+
+impl PageDictionary {
+    /// Keys in the column's width into entries in the order of their first use. Null slots get
+    /// key 0.
+    pub(super) fn build<'a>(
+        pieces: &[LeafPiece],
+        slots: impl Iterator<Item = &'a (usize, Range<usize>)>,
+        valid: Option<&[bool]>,
+        value_type: &ValueType,
+    ) -> Result<Self> {
+        let mut items = Values::new(value_type);
+        let mut positions: HashMap<Vec<u8>, u64> = HashMap::new();
+        let mut keys: Vec<u64> = Vec::new();
+        let mut bits = 32;
+        for (piece, range) in slots {
+            let Some(piece) = pieces.get(*piece) else { continue };
+            bits = key_bits(piece.values.data_type()).unwrap_or(bits);
+            let array = dictionary_of(&piece.values)?;
+            let entries = entry_values(array, value_type)?;
+            let mut moved: Vec<Option<u64>> = vec![None; entries.len()];
+            let normalized = array.normalized_keys();
+            for key in normalized.get(range.clone()).unwrap_or_default() {
+                if valid.is_some_and(|valid| !valid.get(keys.len()).copied().unwrap_or(false)) {
+                    keys.push(0);
+                    continue;
+                }
+                let position = match moved.get(*key).copied().flatten() {
+                    Some(position) => position,
+                    None => {
+                        let next = items.len() as u64;
+                        let position = *positions.entry(entries.value_bytes(*key)?).or_insert(next);
+                        if position == next {
+                            items.append_range(&entries, *key..*key + 1)?;
+                        }
+                        if let Some(moved) = moved.get_mut(*key) {
+                            *moved = Some(position);
+                        }
+                        position
+                    }
+                };
+                keys.push(position);
+            }
+        }
+        Ok(Self { keys: Values::Fixed(narrow(&keys, bits)), items })
+    }
+}
+
+fn narrow(keys: &[u64], bits: u64) -> FixedValues {
+    let mut out = FixedValues::new(bits);
+    let width = out.width_bytes().unwrap_or(8);
+    for key in keys {
+        out.data.extend_from_slice(key.to_le_bytes().split_at(width).0);
+    }
+    out.len = keys.len();
+    out
+}
+
+/// Groups pieces so that the entries of each group can be numbered by the column's keys.
+pub(super) fn split(pieces: &[LeafPiece]) -> Result<Vec<Range<usize>>> {
+    let mut groups = Vec::new();
+    let (mut start, mut entries) = (0, 0_u64);
+    for (i, piece) in pieces.iter().enumerate() {
+        let more = dictionary_of(&piece.values)?.values().len() as u64;
+        let same = i > start && shares_entries(pieces.get(i - 1), piece)?;
+        let total = if same { entries } else { entries.saturating_add(more) };
+        if i > start && total > num_keys(piece.values.data_type()) {
+            groups.push(start..i);
+            (start, entries) = (i, more);
+        } else {
+            entries = total;
+        }
+    }
+    if start < pieces.len() {
+        groups.push(start..pieces.len());
+    }
+    Ok(groups)
+}
+
+fn shares_entries(before: Option<&LeafPiece>, piece: &LeafPiece) -> Result<bool> {
+    let Some(before) = before else { return Ok(false) };
+    let (a, b) = (dictionary_of(&before.values)?.values(), dictionary_of(&piece.values)?.values());
+    Ok(a.to_data().ptr_eq(&b.to_data()))
+}
+
+/// How many entries keys of a type can number.
+fn num_keys(data_type: &DataType) -> u64 {
+    match data_type {
+        DataType::Dictionary(key, _) => match key.as_ref() {
+            DataType::Int8 => 1 << 7,
+            DataType::UInt8 => 1 << 8,
+            DataType::Int16 => 1 << 15,
+            DataType::UInt16 => 1 << 16,
+            _ => 1 << 31,
+        },
+        _ => u64::MAX,
+    }
+}
+
+fn dictionary_of(array: &ArrayRef) -> Result<&dyn AnyDictionaryArray> {
+    array
+        .as_any_dictionary_opt()
+        .ok_or_else(|| Error::invalid(format!("{} is not a dictionary", array.data_type())))
+}
+
+fn entry_values(array: &dyn AnyDictionaryArray, value_type: &ValueType) -> Result<Values> {
+    let mut values = Values::new(value_type);
+    from_arrow::append(&mut values, array.values(), 0..array.values().len())?;
+    Ok(values)
+}
