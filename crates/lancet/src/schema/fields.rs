@@ -351,5 +351,10 @@ fn map_type(entries: FieldRef) -> Result<DataType> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 #[path = "fields_tests.rs"]
 mod tests;
