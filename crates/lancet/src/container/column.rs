@@ -144,6 +144,11 @@ fn spans(offsets: &[u64], sizes: &[u64], alignment: u64, data_end: u64) -> Resul
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 mod tests {
     use super::*;
     use crate::proto::encodings21::{ConstantLayout, page_layout::Layout};

@@ -142,6 +142,11 @@ fn check_magic(file_bytes: u64, tail: &[u8]) -> Result<()> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 mod tests {
     use super::*;
 
@@ -174,7 +179,8 @@ mod tests {
 
     #[test]
     fn each_broken_rule_is_named() {
-        let broken: [(fn(&mut Footer), &str); 7] = [
+        type Change = fn(&mut Footer);
+        let broken: [(Change, &str); 7] = [
             (|f| f.num_global_buffers = 0, "counts no global buffer"),
             (|f| f.num_global_buffers = 2, "runs into the footer at byte 298"),
             (|f| f.gbo_start = u64::MAX - 3, "runs into the footer"),

@@ -96,7 +96,7 @@ pub(crate) fn encode_tail(
     let cmo_start = at(&out);
     encode_table(&column_spans, &mut out);
     let gbo_start = at(&out);
-    encode_table(&[descriptor_span.clone()], &mut out);
+    encode_table(std::slice::from_ref(&descriptor_span), &mut out);
     encode_table(user_buffers, &mut out);
     let column_meta_start = descriptor_span.end;
     let footer = Footer {

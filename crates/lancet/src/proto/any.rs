@@ -47,6 +47,11 @@ pub(crate) fn wrap<M: Message + Name>(message: &M) -> Vec<u8> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 mod tests {
     use super::*;
     use crate::proto::encodings::{ColumnEncoding, Empty, column_encoding::Encoding};

@@ -13,6 +13,7 @@ impl prost::Name for PageLayout {
 }
 
 pub(crate) mod page_layout {
+    #[expect(clippy::enum_variant_names, reason = "the format's names")]
     #[derive(Clone, PartialEq, prost::Oneof)]
     pub(crate) enum Layout {
         #[prost(message, tag = "1")]

@@ -183,6 +183,11 @@ pub(crate) fn is_truthy(value: &str) -> bool {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 mod tests {
     use std::sync::Arc;
 

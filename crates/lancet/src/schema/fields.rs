@@ -16,7 +16,7 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
 use super::columns::{BLOB_KEY, PACKED_KEYS, is_truthy};
 use super::logical::{self, Logical};
-use super::{EXTENSION_METADATA, EXTENSION_NAME, MAX_DEPTH, in_field, writable};
+use super::{EXTENSION_NAME, MAX_DEPTH, in_field, writable};
 use crate::container::Version;
 use crate::error::{Error, Result, ensure};
 use crate::proto::file;
@@ -320,7 +320,6 @@ fn arrow_field(field: &file::Field, children: Vec<FieldRef>) -> Result<FieldRef>
         Logical::Json => {
             expect(0)?;
             metadata.entry(EXTENSION_NAME.into()).or_insert_with(|| logical::JSON.into());
-            metadata.entry(EXTENSION_METADATA.into()).or_default();
             DataType::LargeBinary
         }
         Logical::Blob => {
@@ -351,5 +350,10 @@ fn map_type(entries: FieldRef) -> Result<DataType> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 #[path = "fields_tests.rs"]
 mod tests;

@@ -368,5 +368,10 @@ pub(crate) fn plain_twin(data_type: &DataType) -> DataType {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 #[path = "logical_tests.rs"]
 mod tests;

@@ -28,7 +28,37 @@ fn map(sorted: bool) -> DataType {
 fn table() -> Vec<(DataType, Result<&'static str, &'static str>)> {
     use DataType::*;
     let zone = |zone: &str| Some(Arc::from(zone));
-    let mut table: Vec<_> = SIMPLE.iter().map(|(name, t)| (t.clone(), Ok(*name))).collect();
+    use TimeUnit::*;
+    let mut table = vec![
+        (Null, Ok("null")),
+        (Boolean, Ok("bool")),
+        (Int8, Ok("int8")),
+        (Int16, Ok("int16")),
+        (Int32, Ok("int32")),
+        (Int64, Ok("int64")),
+        (UInt8, Ok("uint8")),
+        (UInt16, Ok("uint16")),
+        (UInt32, Ok("uint32")),
+        (UInt64, Ok("uint64")),
+        (Float16, Ok("halffloat")),
+        (Float32, Ok("float")),
+        (Float64, Ok("double")),
+        (Utf8, Ok("string")),
+        (LargeUtf8, Ok("large_string")),
+        (Binary, Ok("binary")),
+        (LargeBinary, Ok("large_binary")),
+        (Date32, Ok("date32:day")),
+        (Date64, Ok("date64:ms")),
+        (Time32(Second), Ok("time32:s")),
+        (Time32(Millisecond), Ok("time32:ms")),
+        (Time64(Microsecond), Ok("time64:us")),
+        (Time64(Nanosecond), Ok("time64:ns")),
+        (Duration(Second), Ok("duration:s")),
+        (Duration(Millisecond), Ok("duration:ms")),
+        (Duration(Microsecond), Ok("duration:us")),
+        (Duration(Nanosecond), Ok("duration:ns")),
+    ];
+    assert_eq!(table.len(), SIMPLE.len());
     table.extend([
         (Utf8View, Ok("string")),
         (BinaryView, Ok("binary")),

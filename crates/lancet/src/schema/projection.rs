@@ -140,7 +140,7 @@ fn keep(node: &Node, wanted: &Wanted) -> Option<Node> {
         Node::List { large: true, .. } => {
             Node::List { field: retyped(DataType::LargeList(item)), large: true, child }
         }
-        Node::Map { child: entries, .. } => keep_map(node, entries, *child, retyped),
+        Node::Map { .. } => keep_map(*child, retyped),
         Node::FixedSizeList { field, dimension, .. } => {
             let DataType::FixedSizeList(_, n) = field.data_type() else { return None };
             let field = retyped(DataType::FixedSizeList(item, *n));
@@ -149,33 +149,30 @@ fn keep(node: &Node, wanted: &Wanted) -> Option<Node> {
     })
 }
 
-/// A map stays one when both key and value are wanted whole; otherwise it becomes a list of entries,
-/// since Arrow has no map without one of them.
-fn keep_map(
-    node: &Node,
-    entries: &Node,
-    child: Node,
-    retyped: impl Fn(DataType) -> FieldRef,
-) -> Node {
-    let mut kept: Vec<_> = child.children().iter().map(|node| node.field().name()).collect();
-    let mut all: Vec<_> = entries.children().iter().map(|node| node.field().name()).collect();
-    kept.sort();
-    all.sort();
-    if kept == all && whole(&child, entries) {
-        return node.clone();
+/// A map stays one while both key and value are wanted, in this order; with one of them it becomes
+/// a list of entries, since Arrow has no such map.
+fn keep_map(entries: Node, retyped: impl Fn(DataType) -> FieldRef) -> Node {
+    match entries {
+        Node::Struct { field, mut children } if children.len() == 2 => {
+            children.sort_by_key(first_column);
+            let fields: Fields = children.iter().map(|child| child.field().clone()).collect();
+            let entries: Field = field.as_ref().clone().with_data_type(DataType::Struct(fields));
+            let entries = Arc::new(entries);
+            let child = Box::new(Node::Struct { field: entries.clone(), children });
+            Node::Map { field: retyped(DataType::Map(entries, false)), child }
+        }
+        half => {
+            let field = retyped(DataType::List(half.field().clone()));
+            Node::List { field, large: false, child: Box::new(half) }
+        }
     }
-    let field = retyped(DataType::List(child.field().clone()));
-    Node::List { field, large: false, child: Box::new(child) }
 }
 
-/// All leaves of `all` are among those of `kept`.
-fn whole(kept: &Node, all: &Node) -> bool {
-    let count = |node: &Node| {
-        let mut leaves = Vec::new();
-        node.collect_leaves(&mut leaves);
-        leaves.len()
-    };
-    count(kept) == count(all)
+fn first_column(node: &Node) -> Option<u32> {
+    match node {
+        Node::Leaf(leaf) => Some(leaf.column),
+        _ => node.children().iter().filter_map(first_column).min(),
+    }
 }
 
 fn unknown(nodes: &[Node], name: &str) -> Error {
@@ -259,5 +256,10 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 #[path = "projection_tests.rs"]
 mod tests;

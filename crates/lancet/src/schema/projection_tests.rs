@@ -85,7 +85,11 @@ fn half_a_map_is_a_list() {
     let key = Field::new("key", DataType::Utf8, false);
     let entries = Field::new("entries", structure(vec![key]), false);
     assert_eq!(map(&["m.key"]), DataType::List(entries.into()));
-    assert!(matches!(map(&["m.key", "m.value.u"]), DataType::List(_)));
+    assert!(matches!(map(&["m.value.u"]), DataType::List(_)));
+    let DataType::Map(entries, false) = map(&["m.value.u", "m.key"]) else { panic!() };
+    let DataType::Struct(fields) = entries.data_type() else { panic!() };
+    assert_eq!(fields[0].name(), "key");
+    assert_eq!(fields[1].data_type(), &structure(vec![field("u", DataType::Int8)]));
     let whole = example().field(3).data_type().clone();
     assert_eq!(map(&["m.value", "m.key"]), whole);
     assert_eq!(map(&["m.value.u", "m.value.v", "m.key"]), whole);

@@ -61,6 +61,11 @@ fn of_type(data_type: &DataType) -> Result<ValueType> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 mod tests {
     use std::sync::Arc;
 

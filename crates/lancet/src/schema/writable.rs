@@ -250,6 +250,11 @@ fn check_packed_child(child: &Field, rules: &Rules) -> Result<()> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 mod tests {
     use std::sync::Arc;
 
