@@ -560,7 +560,8 @@ mod tests {
     fn out_of_line_round_trips_with_either_tail() {
         for bits in [8, 16, 32, 64] {
             for width in 0..=bits {
-                for n in [0, 1, 2, 1023, 1024, 1025, 1127, 2047, 3000] {
+                // From 16 to 128: where the two tails of one-bit values are equally long.
+                for n in [0, 1, 2, 16, 32, 64, 128, 1023, 1024, 1025, 1127, 2047, 3000] {
                     let values = numbers(n, width as usize);
                     let mut packed = vec![];
                     encode_out_of_line(&bytes(&values, bits), bits, width, &mut packed).unwrap();

@@ -183,6 +183,7 @@ mod tests {
         let fits = |rows: Rows<'_>, width| rows.parts(width).is_ok();
         assert!(fits(rows(5, 1, 4), 4));
         assert!(!fits(rows(5, 1, 4), 5));
+        assert!(!fits(rows(5, 1, 3), 5), "a part may not reach into the next row");
         assert!(!fits(rows(5, 0, 5), 5));
         assert!(!fits(rows(0, 0, 5), 0));
         assert!(!fits(rows(usize::MAX, 1, 3), 1));

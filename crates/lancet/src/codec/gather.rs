@@ -9,8 +9,11 @@
     clippy::cast_possible_truncation
 )]
 
+use std::ops::Range;
+
 use super::bitpack::Word;
-use super::{FixedValues, Scratch, Values, VariableValues, size_u64};
+use super::values::OffsetWord;
+use super::{FixedValues, Offsets, Scratch, Values, VariableValues, size_u64};
 use crate::error::{Error, Result, ensure};
 
 /// The index of a null slot.
@@ -20,7 +23,7 @@ impl Values {
     /// Appends `dictionary[index]` for each of `indices`, and a placeholder for each null slot.
     ///
     /// `validity` is a bitmap with a bit for each index, from bit 0 on; indices of null slots are
-    /// not looked at. The bytes of strings are claimed: few bytes of indices make many of those.
+    /// not looked at. The new bytes are claimed: few bytes of indices make many of those.
     pub(crate) fn gather(
         &mut self,
         dictionary: &Self,
@@ -52,6 +55,10 @@ impl Values {
         indices: &[u32],
         scratch: &mut Scratch,
     ) -> Result<()> {
+        if !matches!(self, Self::Variable(_)) {
+            let bytes = self.default_bytes(size_u64(indices.len()));
+            scratch.claim(bytes, "the values of a dictionary page")?;
+        }
         match (self, dictionary) {
             (Self::Fixed(out), Self::Fixed(dictionary)) if out.bits == dictionary.bits => {
                 gather_fixed(dictionary, indices, out)
@@ -186,16 +193,59 @@ fn gather_variable(
     out: &mut VariableValues,
     scratch: &mut Scratch,
 ) -> Result<()> {
-    let item = |index: u32| match position(index) {
-        Some(at) if index != NULL => dictionary.value(at),
-        _ => Ok(&[][..]),
-    };
-    let total = indices
-        .iter()
-        .try_fold(0_usize, |sum, &index| item(index).map(|item| sum.saturating_add(item.len())))?;
+    let items = dictionary.bytes.as_slice();
+    match &dictionary.offsets {
+        Offsets::Bits32(offsets) => {
+            let total = total_bytes(offsets, indices)?;
+            reserve_claimed(total, out, scratch)?;
+            if let Offsets::Bits32(ends) = &mut out.offsets {
+                return append_items(offsets, items, indices, ends, &mut out.bytes);
+            }
+        }
+        Offsets::Bits64(offsets) => {
+            let total = total_bytes(offsets, indices)?;
+            reserve_claimed(total, out, scratch)?;
+            if let Offsets::Bits64(ends) = &mut out.offsets {
+                return append_items(offsets, items, indices, ends, &mut out.bytes);
+            }
+        }
+    }
+    Err(Error::corrupt("a dictionary has offsets of another width than its column"))
+}
+
+/// Where an item lies; nowhere for a null slot.
+fn item_span<T: OffsetWord>(offsets: &[T], index: u32) -> Result<Range<usize>> {
+    let at = position(index).unwrap_or(usize::MAX);
+    match offsets.get(at..at.saturating_add(2)) {
+        Some(&[start, end]) => Ok(start.to_size()?..end.to_size()?),
+        _ => Ok(0..0),
+    }
+}
+
+fn total_bytes<T: OffsetWord>(offsets: &[T], indices: &[u32]) -> Result<usize> {
+    indices.iter().try_fold(0_usize, |sum, &index| {
+        item_span(offsets, index).map(|span| sum.saturating_add(span.len()))
+    })
+}
+
+fn reserve_claimed(total: usize, out: &mut VariableValues, scratch: &mut Scratch) -> Result<()> {
     scratch.claim(size_u64(total), "the strings of a dictionary page")?;
-    out.reserve_bytes(total)?;
-    indices.iter().try_for_each(|&index| out.push(item(index)?))
+    out.reserve_bytes(total)
+}
+
+fn append_items<T: OffsetWord>(
+    offsets: &[T],
+    items: &[u8],
+    indices: &[u32],
+    ends: &mut Vec<T>,
+    bytes: &mut Vec<u8>,
+) -> Result<()> {
+    ends.reserve(indices.len());
+    for &index in indices {
+        bytes.extend_from_slice(items.get(item_span(offsets, index)?).unwrap_or_default());
+        ends.push(T::from_size(bytes.len())?);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -248,7 +298,7 @@ mod tests {
             let mut out = Values::new(&ValueType::Fixed { bits: 8 * width as u64 });
             let indices = indices(32, &[4, 77, 0, 2]);
             let dictionary = Values::Fixed(dictionary);
-            out.gather(&dictionary, &indices, Some(&[0b1101]), &mut Scratch::new(0)).unwrap();
+            out.gather(&dictionary, &indices, Some(&[0b1101]), &mut Scratch::new(200)).unwrap();
             let item = |i: usize| &items[i * width..(i + 1) * width];
             let expected = [item(4), &vec![0; width], item(0), item(2)].concat();
             let Values::Fixed(out) = &out else { panic!() };
@@ -258,7 +308,7 @@ mod tests {
         bits.append_bits(&[0b10], 0..2).unwrap();
         let mut out = Values::new(&ValueType::Fixed { bits: 1 });
         let indices = indices(8, &[1, 0, 1]);
-        out.gather(&Values::Fixed(bits), &indices, None, &mut Scratch::new(0)).unwrap();
+        out.gather(&Values::Fixed(bits), &indices, None, &mut Scratch::new(200)).unwrap();
         let Values::Fixed(out) = &out else { panic!() };
         assert_eq!((out.len, out.data.as_slice()), (3, &[0b101_u8][..]));
     }
@@ -274,7 +324,7 @@ mod tests {
         items.data.as_slice_mut().copy_from_slice(&[1, 2, 3, 4]);
         let mut out = Values::new(&list);
         let indices = indices(8, &[1, 9, 0]);
-        out.gather(&dictionary, &indices, Some(&[0b101]), &mut Scratch::new(0)).unwrap();
+        out.gather(&dictionary, &indices, Some(&[0b101]), &mut Scratch::new(200)).unwrap();
         let Values::FixedSizeList(lists) = &out else { panic!() };
         let Values::Fixed(items) = &*lists.items else { panic!() };
         assert_eq!((lists.len, items.data.as_slice()), (3, &[3_u8, 4, 0, 0, 1, 2][..]));
@@ -294,7 +344,18 @@ mod tests {
         assert!(error.contains("slot 1 has index 258, but the dictionary has 1 items"), "{error}");
         assert!(gather(32, &[u64::from(u32::MAX)], None).is_err());
         assert!(gather(64, &[1 << 32], None).is_err(), "no index is cut to its low bits");
+        assert!(gather(8, &[1], None).is_err());
         assert!(gather(24, &[0], None).is_err());
+        let mut numbers = FixedValues::new(8);
+        numbers.push_zeros(2).unwrap();
+        let numbers = Values::Fixed(numbers);
+        let mut out = Values::new(&ValueType::Fixed { bits: 8 });
+        let two = indices(8, &[2]);
+        assert!(out.gather(&numbers, &two, None, &mut Scratch::new(200)).is_err());
+        let mut wide = Values::new(&ValueType::Fixed { bits: 1 << 50 });
+        let none = Values::new(&ValueType::Fixed { bits: 1 << 50 });
+        let gathered = wide.gather(&none, &two, Some(&[0]), &mut Scratch::new(200));
+        assert!(matches!(gathered, Err(Error::Limit { .. })));
         assert!(gather(8, &[0; 9], Some(&[0])).is_err());
         assert!(gather(8, &[7], Some(&[0])).is_ok());
         assert!(gather(8, &[0, 0], None).is_ok());

@@ -116,7 +116,10 @@ pub(super) fn decode_variable_row(
 ) -> Result<()> {
     check_fields(fields.len(), children.len())?;
     if stored.is_empty() {
-        return children.iter_mut().try_for_each(|child| child.push_default(1));
+        return children.iter_mut().try_for_each(|child| {
+            scratch.claim(child.default_bytes(1), "a field of a null row")?;
+            child.push_default(1)
+        });
     }
     let mut cursor = Cursor::new(stored);
     for (field, child) in fields.iter().zip(children) {
@@ -247,12 +250,14 @@ mod tests {
     #[test]
     fn the_variable_row_of_the_specification() {
         let mut children = empty();
-        let mut scratch = Scratch::new(0);
+        let mut scratch = Scratch::new(9);
         decode_variable_row(&fields(), ROW, &mut children, &mut scratch).unwrap();
         decode_variable_row(&fields(), &[], &mut children, &mut scratch).unwrap();
         assert_eq!(children.iter().map(Values::len).collect::<Vec<_>>(), [2, 2, 2]);
         let Values::Variable(strings) = &children[1] else { panic!() };
         assert_eq!((strings.value(0).unwrap(), strings.value(1).unwrap()), (&b"s0"[..], &b""[..]));
+        let again = decode_variable_row(&fields(), &[], &mut children, &mut scratch);
+        assert!(matches!(again, Err(Error::Limit { .. })));
         let mut out = vec![];
         encode_variable_row(&fields(), &children, 0, &mut out).unwrap();
         assert_eq!(out, ROW);

@@ -109,6 +109,8 @@ pub(crate) fn fixed_width_bytes(encoding: &Encoding) -> Result<usize> {
 }
 
 /// Appends the values of `num_rows` rows; that of row `i` lies at `i * stride + skip`.
+///
+/// Rows of `Constant` alone have no bytes: claim [`Values::default_bytes`] for them before.
 pub(crate) fn decode_rows(
     encoding: &Encoding,
     zipped: &[u8],
@@ -148,7 +150,12 @@ pub(crate) fn decode_row(encoding: &Encoding, stored: &[u8], out: &mut Values) -
 /// Appends rows of lists whose items are all null, where old files store nothing at all.
 ///
 /// Such a page says that a value has no bits, and its encoding ends in `Constant`.
-pub(crate) fn push_null_items(num_rows: usize, out: &mut Values) -> Result<()> {
+pub(crate) fn push_null_items(
+    num_rows: usize,
+    out: &mut Values,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    scratch.claim(out.default_bytes(size_u64(num_rows)), "rows without bytes")?;
     match out {
         Values::FixedSizeList(out) => fixed_size_list::push_null_items(num_rows, out),
         _ => out.push_default(num_rows),
@@ -255,6 +262,17 @@ mod tests {
         (0..3).for_each(|index| encode_row(&variable, &out, index, &mut stored).unwrap());
         assert_eq!(stored, b"abchello");
         assert!(encode_row(&variable, &out, 3, &mut stored).is_err());
+    }
+
+    #[test]
+    fn rows_without_bytes_are_claimed() {
+        let item = Box::new(ValueType::Fixed { bits: 16 });
+        let mut out = Values::new(&ValueType::FixedSizeList { dimension: 4, item });
+        let mut scratch = Scratch::new(2 * 9);
+        push_null_items(2, &mut out, &mut scratch).unwrap();
+        assert_eq!(out.len(), 2);
+        let more = push_null_items(1, &mut out, &mut scratch);
+        assert!(matches!(more, Err(Error::Limit { .. })));
     }
 
     #[test]

@@ -126,6 +126,25 @@ impl Values {
         }
     }
 
+    /// Bytes that `count` placeholders take at most.
+    ///
+    /// Widths come from the schema of a file and placeholders from no bytes at all, so nothing
+    /// else bounds them: claim this before [`Values::push_default`].
+    pub(crate) fn default_bytes(&self, count: u64) -> u64 {
+        match self {
+            Self::Nothing { .. } => 0,
+            Self::Fixed(fixed) => count.saturating_mul(fixed.bits).div_ceil(8),
+            Self::Variable(variable) => count.saturating_mul(variable.offsets.bits()).div_ceil(8),
+            Self::FixedSizeList(list) => {
+                let num_items = count.saturating_mul(list.dimension);
+                list.items.default_bytes(num_items).saturating_add(num_items.div_ceil(8))
+            }
+            Self::Struct { children, .. } => {
+                children.iter().map(|child| child.default_bytes(count)).fold(0, u64::saturating_add)
+            }
+        }
+    }
+
     /// Appends `count` placeholders, zero or empty, for rows that are null.
     pub(crate) fn push_default(&mut self, count: usize) -> Result<()> {
         match self {
@@ -573,5 +592,12 @@ mod tests {
         assert_eq!(strings.offsets, Offsets::Bits32(vec![0, 3, 3, 3]));
         assert_eq!((strings.value(0).unwrap(), strings.value(2).unwrap()), (&b"abc"[..], &b""[..]));
         assert!(strings.value(3).is_err());
+        assert_eq!(values.default_bytes(3), 12);
+        let item = Box::new(ValueType::Fixed { bits: 24 });
+        let list = Values::new(&ValueType::FixedSizeList { dimension: 5, item });
+        assert_eq!(list.default_bytes(2), 30 + 2);
+        let item = Box::new(ValueType::Fixed { bits: 24 });
+        let wide = Values::new(&ValueType::FixedSizeList { dimension: u64::MAX, item });
+        assert!(wide.default_bytes(2) > 1 << 60);
     }
 }
