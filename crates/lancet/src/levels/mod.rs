@@ -4,7 +4,9 @@
 
 mod assemble;
 mod bits;
+mod entries;
 mod extract;
+mod lists;
 mod numbering;
 #[cfg(test)]
 mod oracle;
@@ -13,7 +15,7 @@ mod shred;
 
 pub(crate) use assemble::{AssembledLayer, Assembler};
 pub(crate) use extract::{LeafPiece, NestingLayer, Step, extract};
-pub(crate) use numbering::Numbering;
+pub(crate) use numbering::{Numbering, check_kinds};
 pub(crate) use rows::{count_rows, count_visible, preamble, select_rows};
 pub(crate) use shred::{Shredded, max_entries, shred};
 
