@@ -19,15 +19,13 @@
     clippy::cast_possible_truncation
 )]
 
-use std::borrow::Cow;
-
-use arrow_array::OffsetSizeTrait;
-use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_buffer::NullBuffer;
 
 use crate::error::{Error, Result, ensure};
-use crate::levels::bits::{Validity, at_most, blocks, compress, ones, positions};
-use crate::levels::numbering::check_kinds;
-use crate::levels::{Layer, LayerKind, ListOffsets, Numbering, count_visible};
+use crate::levels::bits::{Validity, at_most, blocks, compress, ones};
+use crate::levels::entries::Entries;
+use crate::levels::lists::{ListRule, Lists};
+use crate::levels::{Layer, LayerKind, ListOffsets, Numbering, check_kinds, count_visible};
 
 /// One finished layer. A slot under a null slot of the next layer outside is null too, if its page lets it be null.
 #[derive(Debug)]
@@ -56,35 +54,6 @@ enum Shape {
     List32(Lists<i32>),
     List64(Lists<i64>),
     FixedSizeList { dimension: usize },
-}
-
-/// The lists of a layer: where each starts, and how many items all of them have.
-#[derive(Debug, Default)]
-struct Lists<O> {
-    starts: Vec<O>,
-    num_items: usize,
-}
-
-/// The entries that are left for the layers outside. Without definition levels all of them are valid.
-struct Entries<'a> {
-    len: usize,
-    rep: Option<Cow<'a, [u16]>>,
-    def: Option<Cow<'a, [u16]>>,
-}
-
-/// How a list layer of a page reads its entries.
-struct ListRule {
-    /// Entries with at least this repetition level begin a list.
-    number: u16,
-    /// Entries up to this definition level have a list with items.
-    floor: u16,
-    /// The definition level of an empty list.
-    empty: Option<u16>,
-    /// Entries above this definition level belong to lists further out.
-    slot_limit: u16,
-    /// Whether the layers outside need the repetition levels, and the definition levels.
-    keeps_rep: bool,
-    keeps_def: bool,
 }
 
 impl Assembler {
@@ -210,53 +179,6 @@ impl LayerBuilder {
     }
 }
 
-impl<'a> Entries<'a> {
-    /// The entries of a page, once their levels are known to describe a nesting.
-    fn checked(
-        numbering: &Numbering,
-        rep: Option<&'a [u16]>,
-        def: Option<&'a [u16]>,
-        len: usize,
-    ) -> Result<Self> {
-        for levels in [rep, def].into_iter().flatten() {
-            ensure!(levels.len() == len, "{len} entries have {} levels", levels.len());
-        }
-        numbering.check(rep, def)?;
-        let rep = rep.filter(|_| numbering.max_rep > 0);
-        if numbering.max_rep > 0 && len > 0 {
-            let first = rep.and_then(|rep| rep.first().copied());
-            ensure!(
-                first == Some(numbering.max_rep),
-                "the first repetition level of a row is {first:?} instead of {}",
-                numbering.max_rep
-            );
-        }
-        let def = def.filter(|_| numbering.max_def > 0);
-        Ok(Self { len, rep: rep.map(Cow::Borrowed), def: def.map(Cow::Borrowed) })
-    }
-
-    /// Leaves one entry for each fixed-size list. Levels above `consumed` are about the whole list, so all of its
-    /// entries must repeat them.
-    fn thin(&mut self, dimension: usize, consumed: u16) -> Result<()> {
-        ensure!(
-            self.len.is_multiple_of(dimension),
-            "{} entries do not fill fixed-size lists of {dimension}",
-            self.len
-        );
-        self.len = self.len.checked_div(dimension).unwrap_or(0);
-        let Some(def) = &self.def else { return Ok(()) };
-        let mut thinned = Vec::with_capacity(self.len);
-        for group in def.chunks_exact(dimension) {
-            let first = group.first().copied().unwrap_or(0);
-            let agrees = |d: &u16| if first > consumed { *d == first } else { *d <= consumed };
-            ensure!(group.iter().all(agrees), "the entries of a fixed-size list disagree about it");
-            thinned.push(first);
-        }
-        self.def = Some(Cow::Owned(thinned));
-        Ok(())
-    }
-}
-
 /// Appends the `slots` slots of an item layer; those above the `consumed` definition levels are null.
 fn push_items(
     validity: &mut Validity,
@@ -279,119 +201,6 @@ fn push_items(
         }
         let is_slot = at_most(&block, slot_limit) & live;
         validity.push(compress(valid, is_slot), is_slot.count_ones() as usize);
-    }
-}
-
-impl ListRule {
-    fn new(layer: &Layer, number: u16, floor: u16, slot_limit: u16, all: &Numbering) -> Self {
-        let empty = match layer {
-            Layer::EmptyableList => Some(floor.saturating_add(1)),
-            Layer::NullAndEmptyList => Some(floor.saturating_add(2)),
-            _ => None,
-        };
-        let own = floor.saturating_add(layer.num_def_levels());
-        let (keeps_rep, keeps_def) = (number < all.max_rep, own < all.max_def);
-        Self { number, floor, empty, slot_limit, keeps_rep, keeps_def }
-    }
-
-    /// Which entries of a block have a valid list.
-    #[inline]
-    fn valid(&self, def: &[u16; 64], has_items: u64) -> u64 {
-        let is_empty = match self.empty {
-            Some(level) => at_most(def, level) & !at_most(def, level.saturating_sub(1)),
-            None => 0,
-        };
-        has_items | is_empty
-    }
-}
-
-impl<O: OffsetSizeTrait> Lists<O> {
-    /// Appends the lists of `entries`, which together have `num_items` items, and leaves the entries that begin a
-    /// list. Returns the number of lists.
-    fn push(
-        &mut self,
-        validity: &mut Validity,
-        entries: &mut Entries<'_>,
-        num_items: usize,
-        rule: &ListRule,
-    ) -> Result<usize> {
-        let before = self.starts.len();
-        let mut next_item = self.num_items;
-        self.num_items = next_item.saturating_add(num_items);
-        if self.num_items > O::MAX_OFFSET {
-            let items = self.num_items;
-            return Err(Error::invalid(format!(
-                "{items} list items do not fit 32-bit offsets; ask for fewer rows at a time"
-            )));
-        }
-        let rep = entries.rep.take().unwrap_or_default();
-        let def = entries.def.take();
-        let mut kept = Kept::new(rule, def.is_some());
-        let mut def_blocks = def.as_deref().map(blocks);
-        for (rep, count) in blocks(&rep) {
-            let live = ones(count);
-            let begins = !at_most(&rep, rule.number.saturating_sub(1)) & live;
-            let def = def_blocks.as_mut().and_then(Iterator::next).map_or([0; 64], |(def, _)| def);
-            let has_items =
-                if def_blocks.is_some() { at_most(&def, rule.floor) & live } else { live };
-            if has_items == live {
-                self.starts
-                    .extend(positions(begins).map(|at| O::usize_as(next_item.saturating_add(at))));
-                validity.push_valid(begins.count_ones() as usize);
-                next_item = next_item.saturating_add(count);
-            } else {
-                let here = begins & at_most(&def, rule.slot_limit);
-                self.starts.extend(positions(here).map(|at| {
-                    let items_before = (has_items & ones(at)).count_ones() as usize;
-                    O::usize_as(next_item.saturating_add(items_before))
-                }));
-                let valid = rule.valid(&def, has_items);
-                validity.push(compress(valid, here), here.count_ones() as usize);
-                next_item = next_item.saturating_add(has_items.count_ones() as usize);
-            }
-            kept.push(begins, &rep, &def);
-        }
-        ensure!(
-            next_item == self.num_items,
-            "{next_item} list items lie over {} slots",
-            self.num_items
-        );
-        *entries = kept.into_entries();
-        Ok(self.starts.len().saturating_sub(before))
-    }
-
-    fn finish(mut self) -> OffsetBuffer<O> {
-        self.starts.push(O::usize_as(self.num_items));
-        OffsetBuffer::new(self.starts.into())
-    }
-}
-
-/// The entries that begin a list, for the layers outside.
-struct Kept {
-    len: usize,
-    rep: Option<Vec<u16>>,
-    def: Option<Vec<u16>>,
-}
-
-impl Kept {
-    fn new(rule: &ListRule, has_def: bool) -> Self {
-        let rep = rule.keeps_rep.then(Vec::new);
-        let def = (rule.keeps_def && has_def).then(Vec::new);
-        Self { len: 0, rep, def }
-    }
-
-    #[inline]
-    fn push(&mut self, begins: u64, rep: &[u16; 64], def: &[u16; 64]) {
-        self.len = self.len.saturating_add(begins.count_ones() as usize);
-        for (kept, levels) in [(&mut self.rep, rep), (&mut self.def, def)] {
-            if let Some(kept) = kept {
-                kept.extend(positions(begins).filter_map(|at| levels.get(at)));
-            }
-        }
-    }
-
-    fn into_entries<'a>(self) -> Entries<'a> {
-        Entries { len: self.len, rep: self.rep.map(Cow::Owned), def: self.def.map(Cow::Owned) }
     }
 }
 

@@ -72,6 +72,14 @@ pub(crate) fn at_most(levels: &[u16; BLOCK], limit: u16) -> u64 {
     u64::from_le_bytes(mask)
 }
 
+/// How many levels are counted; sums up parts whose sum fits 16 bits, so that the sum is as narrow as the levels.
+pub(crate) fn count(levels: &[u16], is_counted: impl Fn(u16) -> bool) -> usize {
+    let part_sum = |part: &[u16]| {
+        part.iter().fold(0u16, |sum, level| sum.wrapping_add(u16::from(is_counted(*level))))
+    };
+    levels.chunks(1 << 15).map(|part| usize::from(part_sum(part))).sum()
+}
+
 /// The positions of the one bits, lowest first.
 #[inline]
 pub(crate) fn positions(mut mask: u64) -> impl Iterator<Item = usize> {
@@ -169,7 +177,7 @@ impl Validity {
 fn all_valid(len: usize) -> Vec<u64> {
     let mut words = vec![u64::MAX; len.div_ceil(BLOCK)];
     if let Some(last) = words.last_mut()
-        && len % BLOCK > 0
+        && !len.is_multiple_of(BLOCK)
     {
         *last = ones(len % BLOCK);
     }
@@ -177,6 +185,7 @@ fn all_valid(len: usize) -> Vec<u64> {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

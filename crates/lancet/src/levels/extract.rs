@@ -116,3 +116,57 @@ fn span<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> (usize, usize) {
 fn some_null(validity: Option<&NullBuffer>) -> Option<NullBuffer> {
     validity.filter(|validity| validity.null_count() > 0).cloned()
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::builder::{Int32Builder, MapBuilder, StringBuilder};
+    use arrow_array::{DictionaryArray, Int32Array, NullArray, StringArray};
+
+    use super::*;
+    use crate::levels::{Layer, shred};
+
+    #[test]
+    fn keys_and_values_of_a_map() {
+        let mut map = MapBuilder::new(None, StringBuilder::new(), Int32Builder::new());
+        for row in [
+            Some(vec![("k", Some(1)), ("j", None)]),
+            None,
+            Some(vec![]),
+            Some(vec![("z", Some(3))]),
+        ] {
+            for (key, value) in row.iter().flatten() {
+                map.keys().append_value(key);
+                map.values().append_option(*value);
+            }
+            map.append(row.is_some()).unwrap();
+        }
+        let map: ArrayRef = Arc::new(map.finish());
+        let page =
+            |child| shred(&[extract(&map, &[Step::Map, Step::Struct(child)]).unwrap()]).unwrap();
+        let (keys, values) = (page(0), page(1));
+        use Layer::{AllValidItem, NullAndEmptyList, NullableItem};
+        assert_eq!(keys.layers, [AllValidItem, AllValidItem, NullAndEmptyList]);
+        assert_eq!(keys.def.unwrap(), [0, 0, 1, 2, 0]);
+        assert_eq!(values.layers, [NullableItem, AllValidItem, NullAndEmptyList]);
+        assert_eq!(values.def.unwrap(), [0, 1, 2, 3, 0]);
+        assert_eq!(keys.rep.unwrap(), [1, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn nulls_of_a_leaf_are_those_one_can_see() {
+        let dictionary = Arc::new(StringArray::from(vec![Some("a"), None]));
+        let keys = Int32Array::from(vec![Some(0), Some(1), None]);
+        let array: ArrayRef = Arc::new(DictionaryArray::new(keys, dictionary));
+        assert_eq!(shred(&[extract(&array, &[]).unwrap()]).unwrap().def.unwrap(), [0, 1, 1]);
+        let array: ArrayRef = Arc::new(NullArray::new(2));
+        assert_eq!(shred(&[extract(&array, &[]).unwrap()]).unwrap().def.unwrap(), [1, 1]);
+    }
+
+    #[test]
+    fn a_path_must_fit_the_array() {
+        let array: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+        for step in [Step::Struct(0), Step::List, Step::Map, Step::FixedSizeList] {
+            assert!(matches!(extract(&array, &[step]), Err(Error::Invalid(_))));
+        }
+    }
+}

@@ -4,7 +4,9 @@
 
 mod assemble;
 mod bits;
+mod entries;
 mod extract;
+mod lists;
 mod numbering;
 #[cfg(test)]
 mod oracle;

@@ -143,6 +143,7 @@ pub(crate) fn check_kinds(layers: &[Layer], kinds: &[LayerKind]) -> Result<()> {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use Layer::*;

@@ -17,7 +17,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::levels::bits::{BLOCK, at_most, blocks, ones, positions};
+use crate::levels::bits::{BLOCK, at_most, blocks, count, ones, positions};
 
 /// Number of rows that begin in the run.
 pub(crate) fn count_rows(rep: &[u16], max_rep: u16) -> usize {
@@ -119,15 +119,12 @@ fn values_in(def: Option<&[u16]>, entries: Range<usize>, max_visible: u16) -> us
     }
 }
 
-/// Counts by parts whose sum fits 16 bits, so that the sum is as narrow as the levels.
-fn count(levels: &[u16], is_counted: impl Fn(u16) -> bool) -> usize {
-    let part_sum = |part: &[u16]| {
-        part.iter().fold(0u16, |sum, level| sum.wrapping_add(u16::from(is_counted(*level))))
-    };
-    levels.chunks(1 << 15).map(|part| usize::from(part_sum(part))).sum()
-}
-
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::single_range_in_vec_init
+)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

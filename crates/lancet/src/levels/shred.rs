@@ -33,7 +33,8 @@ pub(crate) struct Shredded {
 }
 
 /// An upper bound of the entries of a piece, at a cost that does not depend on its length.
-/// Exceeded by at most one entry per list, because a list without items has an entry of its own.
+/// Above the truth by at most one entry per list and by the items of null lists: any list may be without items, which
+/// takes an entry.
 pub(crate) fn max_entries(piece: &LeafPiece) -> usize {
     let lists = |layer: &NestingLayer| match layer {
         NestingLayer::List { offsets: ListOffsets::Bits32(offsets), .. } => offsets.len() - 1,

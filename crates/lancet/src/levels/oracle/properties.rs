@@ -152,7 +152,7 @@ fn same_verdict(seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn shredded_data_is_what_the_oracle_says_and_comes_back(seed in any::<u64>()) {
