@@ -128,7 +128,7 @@ pub(crate) trait Locate: Sized {
     /// Names the buffer of the page.
     fn in_buffer(self, buffer: usize) -> Self;
     /// Names the page of the column.
-    fn in_page(self, page: usize) -> Self;
+    fn in_page(self, page: u32) -> Self;
     /// Names the column of the file.
     fn in_column(self, column: u32) -> Self;
 }
@@ -148,9 +148,9 @@ impl<T> Locate for Result<T> {
         })
     }
 
-    fn in_page(self, page: usize) -> Self {
+    fn in_page(self, page: u32) -> Self {
         self.map_err(|mut e| {
-            e.place(|c| c.page = c.page.or(u32::try_from(page).ok()));
+            e.place(|c| c.page = c.page.or(Some(page)));
             e
         })
     }

@@ -355,12 +355,6 @@ impl Trained {
         Self { table, compressor }
     }
 
-    /// Appends the codes of one value, at most twice its length. For many values
-    /// [`encode_values`](Self::encode_values) is about twice as fast.
-    pub(crate) fn encode_value(&self, value: &[u8], out: &mut Vec<u8>) {
-        self.encode_values(&[value], out, &mut Vec::new());
-    }
-
     /// Appends the codes of many values, and for each where it ends in `out`. Several values are
     /// coded at a time, which is faster than one after the other; the bytes are the same.
     pub(crate) fn encode_values(&self, values: &[&[u8]], out: &mut Vec<u8>, ends: &mut Vec<u64>) {
@@ -606,7 +600,7 @@ mod tests {
         assert_eq!(trained.table, Trained::train(bytes()).table);
         assert_eq!(SymbolTable::parse(&trained.table.to_bytes()).unwrap(), trained.table);
         let mut coded = Vec::new();
-        bytes().for_each(|value| trained.encode_value(value, &mut coded));
+        trained.encode_values(&bytes().collect::<Vec<_>>(), &mut coded, &mut Vec::new());
         assert!(coded.len() * 3 < values.concat().len(), "{} coded bytes", coded.len());
     }
 
@@ -638,7 +632,7 @@ mod tests {
                 .iter()
                 .map(|value| {
                     let mut coded = Vec::new();
-                    trained.encode_value(value, &mut coded);
+                    trained.encode_values(&[*value], &mut coded, &mut Vec::new());
                     prop_assert!(coded.len() <= 2 * value.len());
                     Ok(coded)
                 })

@@ -21,7 +21,6 @@ use crate::proto::file_v2::{ColumnMetadata, Encoding, column_metadata, encoding:
 pub(crate) struct Column {
     /// The pages in row order, those without rows left out.
     pub(crate) pages: Vec<Page>,
-    pub(crate) encoding: ColumnEncoding,
     /// Sum of the lengths of the pages.
     pub(crate) num_rows: u64,
 }
@@ -62,14 +61,14 @@ impl Column {
     }
 
     fn from_message(metadata: &ColumnMetadata, version: Version, data_end: u64) -> Result<Self> {
-        let encoding = any::unwrap(direct(metadata.encoding.as_ref())?)?;
+        any::unwrap::<ColumnEncoding>(direct(metadata.encoding.as_ref())?)?;
         // No writer uses buffers of a column, but their places must make sense.
         spans(&metadata.buffer_offsets, &metadata.buffer_sizes, 1, data_end)?;
         let mut pages = Vec::new();
         let mut num_rows = 0u64;
         for (number, page) in (0u32..).zip(&metadata.pages) {
             let page = Page::parse(page, number, num_rows, version, data_end);
-            let page = page.in_page(usize::try_from(number).unwrap_or(usize::MAX))?;
+            let page = page.in_page(number)?;
             let Some(sum) = num_rows.checked_add(page.num_rows) else {
                 return Err(Error::corrupt(format!(
                     "the lengths of the pages overflow: {num_rows} rows, then {}",
@@ -81,7 +80,7 @@ impl Column {
                 pages.push(page);
             }
         }
-        Ok(Self { pages, encoding, num_rows })
+        Ok(Self { pages, num_rows })
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) mod tail;
 mod version;
 pub(crate) mod write;
 
-pub(crate) use column::{Column, Page, PageEncoding};
+pub(crate) use column::{Column, PageEncoding};
 pub(crate) use index::FileIndex;
 pub(crate) use tail::{Tail, tail_span};
 pub use version::Version;

@@ -22,7 +22,7 @@ use super::encode::{EncodedPage, PageLevels, level_encoding};
 use super::layout::{ConstantLayout, ConstantValue, Layout};
 use super::rules::Rules;
 use super::sink::{LeafSink, LeafType, SinkValues};
-use super::{Page, PageTask};
+use super::{Page, PageTask, count_rows};
 use crate::codec::{Encoding, FixedValues, Offsets, Scratch, ValueType, Values, block};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
@@ -117,15 +117,16 @@ impl ConstantIndex {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let numbering = Numbering::new(&layout.layers)?;
-        let all_null = layout.value == ConstantValue::Null && !layout.has_levels;
+        if layout.value == ConstantValue::Null && !layout.has_levels {
+            let num_rows = usize::try_from(count_rows(&task.rows)).unwrap_or(usize::MAX);
+            sink.push_default(num_rows, scratch)?;
+            return sink.assembler.push_null_items(num_rows);
+        }
         let mut num_entries = 0_usize;
         let mut num_values = 0_usize;
         for rows in &task.rows {
             let entries = self.entries(rows)?;
             num_entries = num_entries.saturating_add(entries.len());
-            if all_null {
-                sink.def.resize(num_entries, 1);
-            }
             sink.rep.extend_from_slice(self.rep.get(entries.clone()).unwrap_or_default());
             let def = self.def.get(entries.clone()).unwrap_or_default();
             sink.def.extend_from_slice(def);
@@ -143,7 +144,7 @@ impl ConstantIndex {
                 indices.push_zeros(num_values)?;
                 values.gather(scalar, &indices, None, scratch)?;
             }
-            _ => sink.push_default(num_values)?,
+            _ => sink.push_default(num_values, scratch)?,
         }
         sink.close_page(&layout.layers, num_entries)
     }

@@ -373,7 +373,7 @@ impl ConstantLayout {
         };
         let null = value == ConstantValue::Null;
         ensure!(rules.scalar_constants || null, "a constant value in a version that has none");
-        ensure!(!(null && !has_levels) || simple, "an all-null page without the levels it needs");
+        ensure!(!null || has_levels || simple, "an all-null page without the levels it needs");
         ensure!(
             null || has_levels || layers.iter().all(|l| *l == Layer::AllValidItem),
             "a constant page without the levels it needs"

@@ -38,6 +38,8 @@ use crate::error::{Result, ensure};
 /// A page: its checked description and where its buffers lie in the file.
 #[derive(Debug)]
 pub(crate) struct Page {
+    /// Number of the page in the column, as stored.
+    pub(crate) number: u32,
     /// Number of the page's first row in the column.
     pub(crate) first_row: u64,
     /// Rows of the page.

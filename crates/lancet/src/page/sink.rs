@@ -1,6 +1,6 @@
 //! Where pages append what they decode: the values of one leaf and the nesting above them.
 
-use crate::codec::{FixedValues, ValueType, Values};
+use crate::codec::{FixedValues, Scratch, ValueType, Values};
 use crate::error::Result;
 use crate::levels::{Assembler, Layer, LayerKind};
 
@@ -55,9 +55,13 @@ impl LeafSink {
     }
 
     /// Appends placeholders for values that are null.
-    pub(crate) fn push_default(&mut self, n: usize) -> Result<()> {
+    pub(crate) fn push_default(&mut self, n: usize, scratch: &mut Scratch) -> Result<()> {
         match &mut self.values {
-            SinkValues::Plain(values) => values.push_default(n),
+            SinkValues::Plain(values) => {
+                let count = u64::try_from(n).unwrap_or(u64::MAX);
+                scratch.claim(values.default_bytes(count), "a column of nulls")?;
+                values.push_default(n)
+            }
             SinkValues::Dictionary(values) => values.push_null(n),
             SinkValues::Blob(values) => values.push_default(n),
         }

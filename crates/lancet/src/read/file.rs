@@ -15,7 +15,7 @@ use crate::container::{Column, FileIndex, PageEncoding, Tail, Version, tail_span
 use crate::error::{Error, Locate, Result, ensure};
 use crate::page::rules::Rules;
 use crate::page::{Layout, Page, PageIndex};
-use crate::schema::columns::{Node, columns_of};
+use crate::schema::columns::{Node, columns_of, num_columns};
 
 /// Bytes read at the end of a file in the hope that they hold all metadata.
 const TAIL_BYTES: u64 = 16 << 10;
@@ -58,6 +58,8 @@ impl OpenFile {
             )));
         }
         let nodes = columns_of(&index.schema)?;
+        let (needed, found) = (num_columns(&nodes), index.columns.len());
+        ensure!(needed <= found, "the schema needs {needed} columns, but the file has {found}");
         let columns = index.columns.iter().map(|_| OnceLock::new()).collect();
         let cache = options.search_cache.clone();
         let cache_id = cache.register();
@@ -93,16 +95,21 @@ impl OpenFile {
         let parsed = Column::parse(bytes, &self.index, column)?;
         let rules = Rules::of(self.index.version);
         let mut pages = Vec::with_capacity(parsed.pages.len());
-        for (number, page) in parsed.pages.into_iter().enumerate() {
-            let num_buffers = page.buffers.len();
+        for page in parsed.pages {
+            let (number, num_buffers) = (page.number, page.buffers.len());
             let PageEncoding::Layout(message) = &page.encoding else {
                 return Err(Error::unsupported("pages of version 2.0"));
             };
             let layout = Layout::parse(message, &leaf.leaf, rules, page.num_rows, num_buffers)
                 .in_page(number)
                 .in_column(column)?;
-            let (first_row, num_rows) = (page.first_row, page.num_rows);
-            pages.push(Page { first_row, num_rows, buffers: page.buffers, layout });
+            pages.push(Page {
+                number,
+                first_row: page.first_row,
+                num_rows: page.num_rows,
+                buffers: page.buffers,
+                layout,
+            });
         }
         let num_rows = leaf.rows_of_entries(parsed.num_rows).in_column(column)?;
         let loaded = Arc::new(FileColumn { pages, num_rows });
@@ -111,32 +118,29 @@ impl OpenFile {
     }
 
     /// The index of a page, if it is cached.
-    pub(crate) fn cached_index(&self, column: u32, page: usize) -> Option<Arc<PageIndex>> {
-        self.cache.get(self.page_key(column, page)?)
+    pub(crate) fn cached_index(&self, column: u32, page: u32) -> Option<Arc<PageIndex>> {
+        self.cache.get(self.page_key(column, page))
     }
 
     /// Parses a page's index and keeps it.
     pub(crate) fn load_index(
         &self,
         leaf: &LeafColumnType,
-        page_number: usize,
         page: &Page,
         bytes: &[Bytes],
     ) -> Result<Arc<PageIndex>> {
         let mut scratch = Scratch::new(self.options.memory_limit);
         let index = page
             .parse_index(&leaf.leaf, bytes, &mut scratch)
-            .in_page(page_number)
+            .in_page(page.number)
             .in_column(leaf.column)?;
         let index = Arc::new(index);
-        if let Some(key) = self.page_key(leaf.column, page_number) {
-            self.cache.insert(key, index.clone());
-        }
+        self.cache.insert(self.page_key(leaf.column, page.number), index.clone());
         Ok(index)
     }
 
-    fn page_key(&self, column: u32, page: usize) -> Option<PageKey> {
-        Some(PageKey { file: self.cache_id, column, page: u32::try_from(page).ok()? })
+    fn page_key(&self, column: u32, page: u32) -> PageKey {
+        PageKey { file: self.cache_id, column, page }
     }
 
     /// Number of rows of columns that are read together.

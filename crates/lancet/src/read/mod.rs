@@ -105,6 +105,12 @@ impl FileReader {
         self.file.index.schema.clone()
     }
 
+    /// Ids of all fields, parents before their children. Tables find their columns by them; a
+    /// writer takes them from the field metadata `lance:field_id`, or numbers from 0.
+    pub fn field_ids(&self) -> &[i32] {
+        &self.file.index.field_ids
+    }
+
     /// Number of rows.
     pub fn num_rows(&self) -> u64 {
         self.file.index.num_rows

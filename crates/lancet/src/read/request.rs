@@ -86,7 +86,8 @@ struct LeafRead {
 /// A page that holds some of the rows.
 #[derive(Debug)]
 struct PageRead {
-    number: usize,
+    /// Position of the page among those of the column.
+    page: usize,
     rows: Vec<Range<u64>>,
     index: Option<Arc<PageIndex>>,
     task: Option<PageTask>,
@@ -197,9 +198,9 @@ impl Request {
             let column = column.ok_or_else(|| Error::corrupt("a column was not loaded"))?;
             let mut pages = pages_of(&column, leaf, rows);
             for read in &mut pages {
-                read.index = self.file.cached_index(leaf.column, read.number);
+                let page = column.page(read.page)?;
+                read.index = self.file.cached_index(leaf.column, page.number);
                 if read.index.is_none() {
-                    let page = column.page(read.number)?;
                     self.spans.extend(page.index_spans());
                 }
             }
@@ -211,9 +212,9 @@ impl Request {
     fn load_indexes(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
             for page_read in read.pages.iter_mut().filter(|read| read.index.is_none()) {
-                let page = read.column.page(page_read.number)?;
+                let page = read.column.page(page_read.page)?;
                 let buffers: Vec<Bytes> = bytes.take(page.index_spans().len()).collect();
-                let index = self.file.load_index(leaf, page_read.number, page, &buffers)?;
+                let index = self.file.load_index(leaf, page, &buffers)?;
                 page_read.index = Some(index);
             }
         }
@@ -223,11 +224,10 @@ impl Request {
     fn want_data(&mut self) -> Result<()> {
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
             for page_read in &mut read.pages {
-                let page = read.column.page(page_read.number)?;
+                let page = read.column.page(page_read.page)?;
                 let Some(index) = &page_read.index else { continue };
                 let rows = std::mem::take(&mut page_read.rows);
-                let task =
-                    page.plan(index, rows).in_page(page_read.number).in_column(leaf.column)?;
+                let task = page.plan(index, rows).in_page(page.number).in_column(leaf.column)?;
                 self.spans.extend(task.spans.iter().cloned());
                 page_read.task = Some(task);
             }
@@ -323,13 +323,13 @@ impl LeafRead {
     fn decode(&mut self, fetched: &[Bytes], scratch: &mut Scratch) -> Result<()> {
         let mut rest = fetched;
         for read in &self.pages {
-            let page = self.column.page(read.number)?;
+            let page = self.column.page(read.page)?;
             let (Some(index), Some(task)) = (&read.index, &read.task) else { continue };
             let Some((bytes, later)) = rest.split_at_checked(task.spans.len()) else {
                 return Err(Error::corrupt("a read returned too few buffers"));
             };
             rest = later;
-            page.decode(index, task, bytes, &mut self.sink, scratch).in_page(read.number)?;
+            page.decode(index, task, bytes, &mut self.sink, scratch).in_page(page.number)?;
         }
         Ok(())
     }
@@ -361,8 +361,13 @@ fn pages_of(column: &FileColumn, leaf: &LeafColumnType, rows: &[Range<u64>]) -> 
             let local = start.saturating_sub(page.first_row)..stop.saturating_sub(page.first_row);
             start = stop;
             match pages.last_mut() {
-                Some(read) if read.number == number => read.rows.push(local),
-                _ => pages.push(PageRead { number, rows: vec![local], index: None, task: None }),
+                Some(read) if read.page == number => read.rows.push(local),
+                _ => pages.push(PageRead {
+                    page: number,
+                    rows: vec![local],
+                    index: None,
+                    task: None,
+                }),
             }
         }
     }

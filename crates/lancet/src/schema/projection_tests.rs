@@ -111,6 +111,18 @@ fn a_name_with_dots_wins_over_the_split() {
 }
 
 #[test]
+fn children_of_packed_structs_share_its_column() {
+    let projection = ask(&["pk.n"]).unwrap();
+    let [Node::Leaf(leaf)] = projection.nodes.as_slice() else { panic!("one column") };
+    let names = |field: &FieldRef| match field.data_type() {
+        DataType::Struct(fields) => fields.iter().map(|f| f.name().clone()).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    assert_eq!(names(&leaf.field), ["n"]);
+    assert_eq!(names(&leaf.stored), ["m", "n"]);
+}
+
+#[test]
 fn unknown_names_list_near_ones() {
     for (name, advice) in [
         ("A", "did you mean `a`"),
@@ -118,7 +130,7 @@ fn unknown_names_list_near_ones() {
         ("l.y", "`l.x`"),
         ("m.valeu", "`m.value`"),
         ("temperature", "the fields are `a`, `s`, `l`, `m`, `d`, …"),
-        ("pk.n", "ask for `pk`"),
+        ("pk.nn", "there is no field `pk.nn`"),
         ("", "did you mean `a`"),
     ] {
         let error = ask(&[name]).unwrap_err();

@@ -100,12 +100,13 @@ fn nested(node: &Node, leaves: &mut dyn Iterator<Item = LeafColumn>) -> Result<N
         Node::FixedSizeList { field, child, .. } => {
             let Nested { array, mut outer } = nested(child, leaves)?;
             let (
-                Some(AssembledLayer::FixedSizeList { validity, .. }),
+                Some(AssembledLayer::FixedSizeList { dimension, validity, .. }),
                 DataType::FixedSizeList(item, size),
             ) = (outer.next(), field.data_type())
             else {
                 return Err(disagree("a fixed-size list"));
             };
+            ensure!(usize::try_from(*size) == Ok(dimension), "lists of {dimension}, not {size}");
             let array = FixedSizeListArray::try_new(item.clone(), *size, array, validity);
             Ok(Nested { array: Arc::new(array.map_err(refused)?), outer })
         }
@@ -152,9 +153,10 @@ fn agree(a: &[AssembledLayer], b: &[AssembledLayer]) -> bool {
                 AssembledLayer::FixedSizeList { len: a, .. },
                 AssembledLayer::FixedSizeList { len: b, .. },
             ) => a == b,
-            (AssembledLayer::List { offsets: a, .. }, AssembledLayer::List { offsets: b, .. }) => {
-                a == b
-            }
+            (
+                AssembledLayer::List { len: a_len, offsets: a, .. },
+                AssembledLayer::List { len: b_len, offsets: b, .. },
+            ) => a_len == b_len && a == b,
             _ => false,
         })
 }

@@ -33,7 +33,7 @@ pub(crate) fn decode(
     for (range, bytes) in task.rows.iter().zip(fetched) {
         match layout.width {
             ZipWidth::Value { bytes: width } if layout.bits_rep == 0 => {
-                rows.fixed_flat(bytes, width, range)
+                rows.fixed_flat(bytes, width, range, scratch)
             }
             ZipWidth::Value { bytes: width } => rows.fixed_nested(bytes, width, range),
             ZipWidth::Length { bytes: width } => rows.variable(bytes, width, range, scratch),
@@ -67,7 +67,13 @@ struct RowDecoder<'a> {
 
 impl RowDecoder<'_> {
     /// One entry a row, all of the same size.
-    fn fixed_flat(&mut self, bytes: &[u8], width: usize, rows: &Range<u64>) -> Result<()> {
+    fn fixed_flat(
+        &mut self,
+        bytes: &[u8],
+        width: usize,
+        rows: &Range<u64>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let control = self.layout.control_bytes();
         let num_rows = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
         let stride = control.saturating_add(width);
@@ -77,7 +83,7 @@ impl RowDecoder<'_> {
             bytes.len()
         );
         if width == 0 {
-            return per_value::push_null_items(num_rows, self.values);
+            return per_value::push_null_items(num_rows, self.values, scratch);
         }
         if control > 0 {
             for row in bytes.chunks_exact(stride) {

@@ -1,4 +1,8 @@
 //! Levels and values to a full-zip page.
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "sizes of values in memory, not of numbers from a file"
+)]
 
 use bytes::Bytes;
 

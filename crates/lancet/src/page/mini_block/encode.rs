@@ -2,6 +2,10 @@
 //!
 //! Chunks are cut by values; levels follow. A chunk takes as many values as fit the target, a
 //! power of two, and all entries up to its last value; the last chunk takes what is left.
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "sizes of values in memory, not of numbers from a file"
+)]
 
 use std::ops::Range;
 

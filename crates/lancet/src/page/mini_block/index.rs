@@ -24,6 +24,9 @@ pub(crate) struct MiniBlockIndex {
     pub(super) dictionary: Option<Arc<Values>>,
 }
 
+/// Spans of the file, and the chunks that each holds.
+pub(crate) type PlannedChunks = (Vec<Range<u64>>, Vec<Range<usize>>);
+
 /// The start of a chunk: what lies before it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ChunkStart {
@@ -87,11 +90,7 @@ impl MiniBlockIndex {
     }
 
     /// The spans of the chunks that the rows need, neighbours together, and those chunks.
-    pub(crate) fn plan(
-        &self,
-        page: &Page,
-        rows: &[Range<u64>],
-    ) -> Result<(Vec<Range<u64>>, Vec<Range<usize>>)> {
+    pub(crate) fn plan(&self, page: &Page, rows: &[Range<u64>]) -> Result<PlannedChunks> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         for range in rows {
             let chunks = self.chunks_of(range);
