@@ -18,7 +18,7 @@ fn example() -> Schema {
     let key = Field::new("key", Utf8, false);
     let entries = structure(vec![key, field("value", value)]);
     let pair = structure(vec![field("p", Int8), field("q", Int8)]);
-    let packed = field("pk", structure(vec![field("n", Int8)]));
+    let packed = field("pk", structure(vec![field("m", Int8), field("n", Int8)]));
     Schema::new(vec![
         field("a", Int32),
         field("s", structure(vec![field("x", Int8), field("y", Utf8)])),
