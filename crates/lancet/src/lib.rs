@@ -39,6 +39,7 @@ mod measure;
 mod page;
 mod proto;
 mod read;
+pub mod row_ids;
 mod schema;
 mod write;
 
