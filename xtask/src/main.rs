@@ -72,6 +72,7 @@ fn test() -> Result<()> {
     let mut random = script(&python, "random_both.py")?;
     random.args(["--seeds", TEST_SEEDS, "--profile", "all"]);
     steps.run("random tables, both ways with the reference", random)?;
+    steps.run("row ids of the reference's tables", script(&python, "row_ids.py")?)?;
     steps.finish();
     Ok(())
 }

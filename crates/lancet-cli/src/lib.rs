@@ -12,6 +12,7 @@ mod input;
 mod inspect;
 mod output;
 mod progress;
+mod row_ids;
 mod rows;
 mod schema;
 mod table;
@@ -56,6 +57,8 @@ enum Command {
     Schema(schema::Args),
     /// Show columns, pages and encodings of a Lance file
     Inspect(inspect::Args),
+    /// Show the row ids of a fragment
+    RowIds(row_ids::Args),
     /// Write and read a made-up table, and say what each step cost
     Demo(demo::Args),
 }
@@ -87,6 +90,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Take(args) => take::run(args, cli.quiet, out),
         Command::Schema(args) => schema::run(args, out),
         Command::Inspect(args) => inspect::run(args, out),
+        Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),
     }
 }

@@ -4,9 +4,13 @@
 //! lies beside the repository.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "support/allocations.rs"]
+mod allocations;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use allocations::allocated;
 use lancet::Error;
 use lancet::row_ids::{FragmentRowIds, RowIdIndex, RowIdSequence, RowVersionSequence, Segment};
 use serde_json::Value;
@@ -307,4 +311,36 @@ fn repeated_ids_are_found_when_asked_for() {
     for ids in [&[1, 1][..], &[3, 1, 3], &[1 << 60, 0, 7, 0]] {
         assert!(matches!(RowIdSequence::from_ids(ids), Err(Error::Invalid(_))), "{ids:?}");
     }
+}
+
+/// A decoded sequence costs a small multiple of its bytes, whatever they claim.
+#[test]
+fn decoding_allocates_what_the_bytes_justify() {
+    for vector in vectors() {
+        let limit = 2_000 + 40 * vector.bytes.len();
+        let (_, bytes) = allocated(|| RowIdSequence::decode(&vector.bytes).is_ok());
+        assert!(bytes < limit, "{}: {bytes} bytes", vector.name);
+        let (_, bytes) = allocated(|| RowVersionSequence::decode(&vector.bytes).is_ok());
+        assert!(bytes < limit, "{}: {bytes} bytes", vector.name);
+    }
+    let (ids, bytes) = allocated(|| RowIdSequence::decode(&kept_bytes("hand_range_to_max")));
+    assert!(bytes < 1 << 20, "{bytes} bytes, the list of vectors included");
+    assert_eq!(ids.unwrap().len(), u64::MAX);
+}
+
+#[test]
+fn lookups_and_iterators_allocate_nothing() {
+    let ids = RowIdSequence::decode(&kept_bytes("hand_all_kinds")).unwrap();
+    let versions = RowVersionSequence::decode(&kept_bytes("ver_compact_five_bitmaps_updated"));
+    let versions = versions.unwrap();
+    let ((), bytes) = allocated(|| {
+        let sum = |iter: &mut dyn Iterator<Item = u64>| iter.fold(0, u64::wrapping_add);
+        assert_eq!(sum(&mut ids.iter()), sum(&mut ids.iter().rev()));
+        assert!(ids.iter().all(|id| ids.position(id).and_then(|at| ids.get(at)) == Some(id)));
+        assert_eq!(ids.iter().nth(7), ids.iter().rev().nth(ids.iter().len() - 8));
+        assert!(ids.iter().all(|id| ids.contains(id)));
+        assert_eq!(sum(&mut versions.iter()), sum(&mut versions.iter().rev()));
+        assert_eq!(versions.iter().nth(100), versions.version_at(100));
+    });
+    assert_eq!(bytes, 0);
 }

@@ -7,3 +7,4 @@ mod errors;
 mod help;
 mod lancet;
 mod read;
+mod row_ids;

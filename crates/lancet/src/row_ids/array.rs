@@ -82,8 +82,7 @@ macro_rules! offset {
             fn write(values: &[Self]) -> Vec<u8> {
                 values.iter().flat_map(|value| value.to_le_bytes()).collect()
             }
-            #[expect(clippy::allow_attributes, reason = "u64 is not cut")]
-            #[allow(clippy::cast_possible_truncation)]
+            #[allow(clippy::cast_possible_truncation, reason = "the callers chose the width")]
             fn cut(value: u64) -> Self {
                 value as Self
             }

@@ -48,7 +48,7 @@ impl RowIdSequence {
         let set = IdRanges::from_ids(ids);
         for segment in self.segments_mut() {
             let removed = segment.bounds().map_or(&[][..], |bounds| set.within(bounds));
-            if Filter::new(segment.all_runs(), removed, Rule::Keep).next().is_some() {
+            if segment.meets(removed) {
                 let kept = Filter::new(segment.all_runs(), removed, Rule::Remove);
                 *segment = choose::encode(kept);
             }

@@ -41,6 +41,8 @@
 mod address;
 mod array;
 mod bitmap;
+mod bitmap_iter;
+mod bits;
 mod choose;
 mod edit;
 mod holes;
@@ -54,6 +56,11 @@ mod versions;
 mod wire;
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 mod tests;
 
 pub use address::{FragmentRowIds, RowIdIndex};

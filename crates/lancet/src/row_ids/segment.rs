@@ -7,12 +7,13 @@ use std::iter::FusedIterator;
 use std::ops::Range;
 
 use super::array::EncodedArray;
-use super::bitmap::{BitmapIter, BitmapRuns, RangeWithBitmap};
+use super::bitmap::RangeWithBitmap;
+use super::bitmap_iter::{BitmapIter, BitmapRuns};
 use super::choose;
 use super::holes::{HolesIter, HolesRuns, RangeWithHoles};
 use super::index;
 use super::iter::ArrayIter;
-use super::run::{Joined, Run};
+use super::run::{Filter, Joined, Rule, Run};
 
 /// Some ids, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +162,19 @@ impl Segment {
             }
             Self::Array(_) => None,
         }
+    }
+
+    /// Whether an id is in increasing runs.
+    pub(super) fn meets(&self, runs: &[Run]) -> bool {
+        if let Self::Array(_) = self {
+            return Filter::new(self.all_runs(), runs, Rule::Keep).next().is_some();
+        }
+        let mut hint = 0;
+        let mut rank = |id| self.rank(&mut hint, id).unwrap_or(0);
+        runs.iter().any(|run| {
+            let below = rank(run.first);
+            below < run.last.checked_add(1).map_or(self.len(), &mut rank)
+        })
     }
 
     /// The smallest and the largest id.

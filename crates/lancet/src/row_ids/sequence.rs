@@ -163,19 +163,14 @@ impl RowIdSequence {
     pub fn select(&self, positions: impl IntoIterator<Item = u64>) -> Result<Vec<u64>> {
         let positions = positions.into_iter();
         let mut ids = Vec::with_capacity(positions.size_hint().0);
-        // A segment, the positions it holds, and its ids from `next` on.
+        // The positions of one segment, and its ids from position `next` on.
         let (mut held, mut next, mut rest) = (0..0, 0, SegmentIter::empty());
         for position in positions {
-            if !held.contains(&position) {
+            if position < next || !held.contains(&position) {
                 let Some((place, segment)) = self.place_at(position) else {
                     return Err(self.past_end(position));
                 };
                 held = place.offset..place.offset.wrapping_add(segment.len());
-                (next, rest) = (place.offset, segment.iter());
-            } else if position < next {
-                let Some((place, segment)) = self.place_at(position) else {
-                    return Err(self.past_end(position));
-                };
                 (next, rest) = (place.offset, segment.iter());
             }
             let id = rest.nth(index(position.wrapping_sub(next)));
@@ -185,7 +180,7 @@ impl RowIdSequence {
         Ok(ids)
     }
 
-    pub(super) fn past_end(&self, position: u64) -> Error {
+    fn past_end(&self, position: u64) -> Error {
         Error::invalid(format!("there is no row {position} among {} rows", self.len))
     }
 
