@@ -6,7 +6,7 @@ use super::choose::{self, Shape};
 use super::ranges::IdRanges;
 use super::run::{Filter, Masked, Rule, Run};
 use super::segment::Segment;
-use super::sequence::RowIdSequence;
+use super::sequence::{RowIdSequence, too_many};
 use crate::error::{Error, Result};
 
 impl RowIdSequence {
@@ -26,8 +26,11 @@ impl RowIdSequence {
         sliced
     }
 
-    /// Adds the ids of another sequence behind these.
+    /// Adds the ids of another sequence behind these. On an error nothing has changed.
     pub fn extend(&mut self, other: &Self) -> Result<()> {
+        if self.len().checked_add(other.len()).is_none() {
+            return Err(too_many());
+        }
         other.segments().iter().try_for_each(|segment| self.append(segment.clone()))
     }
 

@@ -7,7 +7,7 @@
 use super::choose::{self, Shape};
 use super::run::Run;
 use super::segment::{Segment, SegmentKind};
-use super::sequence::RowIdSequence;
+use super::sequence::{RowIdSequence, too_many};
 use crate::error::{Error, Result};
 
 /// What a segment of its own takes in memory, about.
@@ -20,7 +20,7 @@ impl RowIdSequence {
             return Err(Error::invalid(format!("row id {id} is not above the largest, {max}")));
         }
         if self.len() == u64::MAX {
-            return Err(Error::invalid("a sequence cannot have more than 2^64-1 row ids"));
+            return Err(too_many());
         }
         let Some(last) = self.take_last() else { return self.add(single(id)) };
         match join(last, id) {

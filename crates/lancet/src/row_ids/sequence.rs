@@ -61,7 +61,7 @@ impl RowIdSequence {
     /// Adds a segment. Refuses one with which there would be more than 2^64-1 ids.
     pub(super) fn add(&mut self, segment: Segment) -> Result<()> {
         let Some(len) = self.len.checked_add(segment.len()) else {
-            return Err(Error::invalid("a sequence cannot have more than 2^64-1 row ids"));
+            return Err(too_many());
         };
         if let Some(bounds) = segment.bounds() {
             let ascends = self.places.last().is_some_and(|last| last.bounds.last < bounds.first);
@@ -256,6 +256,11 @@ impl<'a> IntoIterator for &'a RowIdSequence {
     fn into_iter(self) -> Iter<'a> {
         self.iter()
     }
+}
+
+/// More rows than can be counted, and more ids than there are.
+pub(super) fn too_many() -> Error {
+    Error::invalid("a sequence cannot have more than 2^64-1 rows")
 }
 
 /// An id that is there twice. Increasing ids need one look each; others are marked in a bitmap where

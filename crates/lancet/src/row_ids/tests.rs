@@ -371,6 +371,7 @@ fn nearly_all_ids() {
     assert_eq!(all.position(u64::MAX), None);
     assert_eq!(all.slice(1 << 40..1 << 63).len(), (1 << 63) - (1 << 40));
     assert!(all.extend(&RowIdSequence::from(0..1)).is_err());
+    assert!(all.extend(&RowIdSequence::of_segments([Segment::Range(u64::MAX..u64::MAX)])).is_ok());
     assert!(all.push(u64::MAX).is_err());
     all.delete(&[0, 1 << 40, u64::MAX - 1]);
     assert_eq!(all.encode(), RowIdSequence::decode(&all.encode()).unwrap().encode());

@@ -9,7 +9,8 @@ use std::ops::{Range, RangeInclusive};
 use super::edit::{check_positions, cut, mask_segment};
 use super::index;
 use super::segment::Segment;
-use crate::error::{Error, Result, ensure};
+use super::sequence::too_many;
+use crate::error::{Result, ensure};
 
 /// The version of each row, in row order: the one that made it, or the one that last changed it.
 ///
@@ -93,7 +94,7 @@ impl RowVersionSequence {
 
     pub(super) fn add(&mut self, run: VersionRun) -> Result<()> {
         let Some(end) = self.len().checked_add(run.num_rows()) else {
-            return Err(Error::invalid("a sequence cannot have more than 2^64-1 row versions"));
+            return Err(too_many());
         };
         self.runs.push(run);
         self.ends.push(end);
@@ -155,8 +156,11 @@ impl RowVersionSequence {
         found
     }
 
-    /// Adds the rows of another sequence behind these. Runs stay apart.
+    /// Adds the rows of another sequence behind these. Runs stay apart. On an error nothing has changed.
     pub fn extend(&mut self, other: &Self) -> Result<()> {
+        if self.len().checked_add(other.len()).is_none() {
+            return Err(too_many());
+        }
         other.runs.iter().try_for_each(|run| self.add(run.clone()))
     }
 
