@@ -207,6 +207,8 @@ impl EncodedArray {
         count: usize,
         values: impl Iterator<Item = u64>,
     ) -> Self {
+        // Bounds of nothing would make equal arrays differ.
+        let (low, high) = if count > 0 { (low, high) } else { (0, 0) };
         let values = match high.wrapping_sub(low) {
             0..=0xffff if count > 0 => Values::U16(Offsets::collect(low, count, values)),
             0..=0xffff_ffff if count > 0 => Values::U32(Offsets::collect(low, count, values)),

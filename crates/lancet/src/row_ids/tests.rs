@@ -424,3 +424,13 @@ fn masked_positions_are_checked() {
     }
     assert_eq!(ids.len(), 5);
 }
+
+/// A foreign range may end in holes; the id pushed into the first of them leaves none.
+#[test]
+fn a_push_may_use_up_all_holes() {
+    let holes = EncodedArray::collect(5, 9, 5, 5..10);
+    let holes = RangeWithHoles::read(0..10, holes).unwrap();
+    let mut sequence = RowIdSequence::of_segments([Segment::RangeWithHoles(Box::new(holes))]);
+    sequence.push(5).unwrap();
+    check(&sequence, &[0, 1, 2, 3, 4, 5]);
+}
