@@ -163,8 +163,12 @@ impl FileReader {
 
     /// Loads the metadata of the columns and returns their common number of rows.
     fn load_columns(&self, projection: &Arc<ProjectedColumns>) -> Result<u64> {
+        if let Some(num_rows) = projection.num_rows.get() {
+            return Ok(*num_rows);
+        }
         self.run(Request::new(self.file.clone(), projection.clone(), None)?)?;
-        self.file.common_rows(&projection.leaves)
+        let num_rows = self.file.common_rows(&projection.leaves)?;
+        Ok(*projection.num_rows.get_or_init(|| num_rows))
     }
 
     /// Reads rows that are sorted, disjoint and inside the file.

@@ -18,7 +18,7 @@
 //! ```
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -43,12 +43,15 @@ pub(crate) struct ProjectedColumns {
     pub(crate) schema: SchemaRef,
     pub(crate) nodes: Vec<Node>,
     pub(crate) leaves: Vec<LeafColumnType>,
+    /// The number of rows that all columns have; known once their metadata is loaded.
+    pub(crate) num_rows: OnceLock<u64>,
 }
 
 impl ProjectedColumns {
     pub(crate) fn new(projection: Projection) -> Result<Arc<Self>> {
         let Projection { schema, nodes } = projection;
-        Ok(Arc::new(Self { schema, leaves: leaves_of(&nodes)?, nodes }))
+        let leaves = leaves_of(&nodes)?;
+        Ok(Arc::new(Self { schema, nodes, leaves, num_rows: OnceLock::new() }))
     }
 }
 
@@ -237,13 +240,16 @@ impl Request {
 
     fn decode(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
         let limit = self.file.options.memory_limit;
+        let num_rows = count_rows(self.rows.as_deref().unwrap_or_default());
         let mut total = 0_usize;
         let mut work = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
             let tasks = read.pages.iter().filter_map(|page| page.task.as_ref());
             let count = tasks.map(|task| task.spans.len()).sum();
             let fetched: Vec<Bytes> = bytes.take(count).collect();
-            total = total.saturating_add(fetched.iter().map(Bytes::len).sum());
+            let stored = fetched.iter().map(Bytes::len).sum();
+            total = total.saturating_add(stored);
+            read.sink.reserve(num_rows, stored);
             work.push((leaf.column, read, fetched));
         }
         let decode = |(column, read, fetched): (u32, &mut LeafRead, Vec<Bytes>)| {

@@ -18,11 +18,12 @@ pub struct Scan {
     columns: Option<Vec<String>>,
     rows: Option<Range<u64>>,
     batch_rows: usize,
+    batch_bytes: u64,
 }
 
 impl Scan {
     pub(super) fn new(reader: FileReader) -> Self {
-        Self { reader, columns: None, rows: None, batch_rows: 8192 }
+        Self { reader, columns: None, rows: None, batch_rows: 8192, batch_bytes: 8 << 20 }
     }
 
     /// Reads only these columns; nested fields are named with dots.
@@ -37,9 +38,17 @@ impl Scan {
         self
     }
 
-    /// Rows in a batch (8,192 unless told).
+    /// Rows in a batch (8,192 unless told). Batches of wide rows hold fewer, see
+    /// [`Scan::batch_bytes`].
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = rows;
+        self
+    }
+
+    /// Bytes in a batch, about (8 MiB unless told): batches are cut to fewer rows where rows are
+    /// wide, so that their memory stays in reach of the processor's caches.
+    pub fn batch_bytes(mut self, bytes: u64) -> Self {
+        self.batch_bytes = bytes;
         self
     }
 
@@ -60,7 +69,9 @@ impl Scan {
                 rows.start, rows.end
             )));
         }
-        Ok(Batches { reader: self.reader, projection, rows, batch_rows: self.batch_rows as u64 })
+        let row_bytes = self.reader.file.row_bytes(&projection.leaves).max(1);
+        let batch_rows = (self.batch_bytes / row_bytes).clamp(1, self.batch_rows as u64);
+        Ok(Batches { reader: self.reader, projection, rows, batch_rows })
     }
 }
 
