@@ -6,6 +6,7 @@ mod cat;
 mod convert;
 mod copy;
 mod demo;
+mod dictionaries;
 mod error;
 mod format;
 mod input;
