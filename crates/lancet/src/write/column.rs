@@ -7,6 +7,7 @@ use arrow_schema::{DataType, FieldRef};
 
 use super::blob;
 use super::dictionary::{self, PageDictionary};
+use super::long_row;
 use super::sink::Sink;
 use crate::choose::{Choice, choose, choose_dictionary, choose_indices};
 use crate::codec::{ValueType, Values};
@@ -185,12 +186,10 @@ impl ColumnPlan {
             pages.push(page);
             return Ok(());
         }
-        let halves = halve(roots).ok_or_else(|| {
-            Error::unsupported(format!(
-                "a row of `{}` has more levels than a page can hold",
-                self.field.name()
-            ))
-        })?;
+        let Some(halves) = halve(roots) else {
+            pages.push(self.encode_long_row(pieces, &shredded)?);
+            return Ok(());
+        };
         for roots in halves {
             let pieces = roots.iter().map(|root| self.extract(root));
             self.encode(&roots, &pieces.collect::<Result<Vec<_>>>()?, pages)?;
@@ -215,8 +214,8 @@ impl ColumnPlan {
         if self.kind == LeafKind::Blob {
             return blob::encode_page(pieces, levels, self.rules).map(Some);
         }
-        let slots = shredded.slots.iter();
         if self.key_bits.is_some() {
+            let slots = shredded.slots.iter();
             let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values)?;
             let (encoding, chunk_size) = choose_indices(&page.keys, &measure(&page.keys, None));
             let dictionary = Some((choose_dictionary(&page.items)?, &page.items));
@@ -224,12 +223,7 @@ impl ColumnPlan {
             let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
             return mini_block::encode::encode(&input, self.rules);
         }
-        let mut values = Values::new(&self.values);
-        for (piece, range) in slots {
-            if let Some(piece) = pieces.get(*piece) {
-                from_arrow::append(&mut values, &piece.values, range.clone())?;
-            }
-        }
+        let values = self.page_values(pieces, shredded)?;
         let measures = measure(&values, valid.as_deref());
         match choose(&values, &measures, false, self.rules)? {
             Choice::AllNull => all_null(levels, self.rules).map(Some),
@@ -248,6 +242,38 @@ impl ColumnPlan {
                 full_zip::encode::encode(levels, values, encoding).map(Some)
             }
         }
+    }
+
+    /// Encodes a single row that no chunk can hold.
+    fn encode_long_row(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<EncodedPage> {
+        let refused = |error: Error| match error {
+            Error::Unsupported(why) => Error::unsupported(format!(
+                "a row of `{}` has {} levels around {} values, too many for a chunk, and cannot \
+                 be zipped: {why}",
+                self.field.name(),
+                shredded.num_entries,
+                shredded.num_values
+            )),
+            other => other,
+        };
+        if self.key_bits.is_some() {
+            let why = "dictionaries; cast the column to the type of their values";
+            return Err(refused(Error::unsupported(why)));
+        }
+        let values = self.page_values(pieces, shredded)?;
+        let encoding = long_row::zipped_encoding(&values, self.rules).map_err(refused)?;
+        full_zip::encode::encode(PageLevels::from(shredded), &values, encoding)
+    }
+
+    /// The values of a page.
+    fn page_values(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<Values> {
+        let mut values = Values::new(&self.values);
+        for (piece, range) in &shredded.slots {
+            if let Some(piece) = pieces.get(*piece) {
+                from_arrow::append(&mut values, &piece.values, range.clone())?;
+            }
+        }
+        Ok(values)
     }
 }
 

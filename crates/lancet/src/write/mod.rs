@@ -7,6 +7,7 @@
 mod blob;
 mod column;
 mod dictionary;
+mod long_row;
 mod sink;
 
 use std::io::Write;
