@@ -36,13 +36,24 @@ pub(super) struct ColumnPlan {
     values: ValueType,
     key_bits: Option<u64>,
     rules: Rules,
+    /// The layers, leaf outwards, that are nullable in every page: see [`steady_layers`].
+    nullable: Vec<bool>,
 }
 
 impl ColumnPlan {
-    pub(super) fn new(leaf: &Leaf, root: usize, path: Vec<Step>, rules: Rules) -> Result<Self> {
+    /// `path` holds the steps from the top-level field to the leaf, each with the field it starts
+    /// from.
+    pub(super) fn new(
+        leaf: &Leaf,
+        root: usize,
+        path: &[(Step, FieldRef)],
+        rules: Rules,
+    ) -> Result<Self> {
         let (values, key_bits) = (value_type(leaf)?, key_bits(leaf.field.data_type()));
+        let nullable = steady_layers(path);
+        let path = path.iter().map(|(step, _)| *step).collect();
         let Leaf { field, kind, .. } = leaf.clone();
-        Ok(Self { field, kind, root, path, values, key_bits, rules })
+        Ok(Self { field, kind, root, path, values, key_bits, rules, nullable })
     }
 }
 
@@ -181,7 +192,8 @@ impl ColumnPlan {
         pieces: &[LeafPiece],
         pages: &mut Vec<EncodedPage>,
     ) -> Result<()> {
-        let shredded = shred(pieces)?;
+        let mut shredded = shred(pieces)?;
+        shredded.make_nullable(&self.nullable);
         if let Some(page) = self.encode_page(pieces, &shredded)? {
             pages.push(page);
             return Ok(());
@@ -275,6 +287,28 @@ impl ColumnPlan {
         }
         Ok(values)
     }
+}
+
+/// Which layers, leaf outwards, are nullable in every page of a column, with nulls or without:
+/// structs over lists and fixed-size lists of structs, which the reference miscounts when it reads
+/// a page where the layer is nullable together with one where it is not.
+///
+/// Not below lists: there it miscounts every nullable struct beside a list without items.
+fn steady_layers(path: &[(Step, FieldRef)]) -> Vec<bool> {
+    let is_list = |step: &Step| matches!(step, Step::List | Step::Map);
+    let first_list = path.iter().position(|(step, _)| is_list(step)).unwrap_or(path.len());
+    let last_fixed = path.iter().rposition(|(step, _)| *step == Step::FixedSizeList);
+    let mut nullable = false;
+    let outer = path.iter().enumerate().map(|(i, (_, field))| {
+        // A null struct makes what it holds null.
+        nullable |= field.is_nullable();
+        let over_lists = first_list < path.len() || last_fixed.is_some_and(|last| i <= last);
+        nullable && i < first_list && over_lists
+    });
+    let mut layers: Vec<bool> = outer.collect();
+    layers.push(false);
+    layers.reverse();
+    layers
 }
 
 /// For each value whether it is not null; `None` if all are.
