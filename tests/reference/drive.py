@@ -22,8 +22,9 @@ class Lancet:
         if done.returncode:
             raise Failed(f'lancet {" ".join(map(str, arguments))}: exit {done.returncode}: {done.stderr.strip()[-2000:]}')
 
-    def convert(self, source, target, version):
-        self._run('convert', source, target, '--format-version', version)
+    def convert(self, source, target, version, page_bytes=None):
+        pages = [] if page_bytes is None else ['--page-bytes', page_bytes]
+        self._run('convert', source, target, '--format-version', version, *pages)
 
     def cat(self, source, target, *options):
         self._run('cat', source, *options, '-o', target)
@@ -35,8 +36,10 @@ class Lancet:
 
 
 def read_arrow(path):
+    """Reads an Arrow file, or a stream (`.arrows`), whose dictionaries may change from batch to batch."""
     with pa.memory_map(str(path)) as source:
-        return pa.ipc.open_file(source).read_all()
+        stream = path.suffix == '.arrows'
+        return (pa.ipc.open_stream if stream else pa.ipc.open_file)(source).read_all()
 
 
 def write_arrow(path, schema, batches):

@@ -4,7 +4,7 @@ use std::io::{Write, stderr};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use lancet::Version;
+use lancet::{Version, WriteOptions};
 
 use crate::error::Result;
 use crate::format::Format;
@@ -32,6 +32,9 @@ pub struct Args {
     /// Lance version to write: 2.1 or 2.2
     #[arg(long, value_name = "VERSION", default_value = "2.2", value_parser = written_version)]
     format_version: Version,
+    /// Bytes of values after which a Lance page is cut [default: 8 MiB]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    page_bytes: Option<u64>,
 }
 
 /// Runs the command.
@@ -40,7 +43,10 @@ pub fn run(args: &Args, quiet: bool) -> Result<()> {
     Format::from_path(&args.output)?; // before anything is read
     output::check_not_same(&args.input, &args.output)?;
     let input = input::open_input(&args.input)?;
-    let copied = copy::to_file(input, &args.output, args.format_version, quiet)?;
+    let mut options = WriteOptions::default();
+    options.version = args.format_version;
+    options.page_bytes = args.page_bytes.unwrap_or(options.page_bytes);
+    let copied = copy::to_file(input, &args.output, &options, quiet)?;
     if !quiet {
         let bytes_in = args.input.metadata().map_or(0, |m| m.len());
         // A closed standard error must not turn a finished conversion into a failure.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use clap::ValueEnum;
-use lancet::Version;
+use lancet::WriteOptions;
 
 use crate::error::{Error, Result};
 use crate::input::{BATCH_ROWS, Input};
@@ -32,8 +32,8 @@ pub struct Copied {
 }
 
 /// Writes all batches to a file.
-pub fn to_file(input: Input, path: &Path, version: Version, quiet: bool) -> Result<Copied> {
-    let mut output = OutputFile::create(path, &input.schema, version)?;
+pub fn to_file(input: Input, path: &Path, options: &WriteOptions, quiet: bool) -> Result<Copied> {
+    let mut output = OutputFile::create(path, &input.schema, options)?;
     let bar = progress::bar(input.rows, quiet);
     let mut rows = 0;
     for batch in input.batches {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, IpcWriteOptions};
 use arrow_schema::SchemaRef;
-use lancet::{FileWriter, Version, WriteOptions};
+use lancet::{FileWriter, WriteOptions};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -42,14 +42,14 @@ enum Writer {
 }
 
 impl OutputFile {
-    /// Starts a file whose format is chosen by the ending; `version` matters for Lance only.
-    pub fn create(path: &Path, schema: &SchemaRef, version: Version) -> Result<Self> {
+    /// Starts a file whose format is chosen by the ending; `options` matter for Lance only.
+    pub fn create(path: &Path, schema: &SchemaRef, options: &WriteOptions) -> Result<Self> {
         let format = Format::from_path(path)?;
         if path.is_dir() {
             return Err(Error::new(format!("{}: is a directory", path.display())));
         }
         let temporary = Temporary::beside(path);
-        let writer = Writer::create(&temporary.path, format, schema, version)
+        let writer = Writer::create(&temporary.path, format, schema, options)
             .map_err(|e| Error::new(e).about(path))?;
         Ok(Self { writer, temporary, path: path.into() })
     }
@@ -83,14 +83,13 @@ impl Writer {
         path: &Path,
         format: Format,
         schema: &SchemaRef,
-        version: Version,
+        options: &WriteOptions,
     ) -> Result<Self, String> {
         let file = || File::create(path).map_err(line);
         Ok(match format {
             Format::Lance => {
-                let mut options = WriteOptions::default();
-                options.version = version;
-                let writer = FileWriter::create(path, schema.clone(), options).map_err(line)?;
+                let writer =
+                    FileWriter::create(path, schema.clone(), options.clone()).map_err(line)?;
                 Self::Lance(Box::new(writer))
             }
             Format::ArrowFile => {
@@ -204,13 +203,13 @@ mod tests {
         let path = dir.join("a.csv");
         std::fs::write(&path, "old").unwrap();
 
-        let output = OutputFile::create(&path, &schema, Version::V2_2).unwrap();
+        let output = OutputFile::create(&path, &schema, &WriteOptions::default()).unwrap();
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 2);
         drop(output);
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
 
-        let output = OutputFile::create(&path, &schema, Version::V2_2).unwrap();
+        let output = OutputFile::create(&path, &schema, &WriteOptions::default()).unwrap();
         assert_eq!(output.finish().unwrap(), 2);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\n");
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);

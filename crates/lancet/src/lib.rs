@@ -45,7 +45,9 @@ mod write;
 pub use container::Version;
 pub use error::{Corrupt, Error, Result};
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
-pub use read::{Batches, FileReader, ReadOptions, Scan, SearchCache, Source};
+pub use read::{
+    Batches, BlobDescription, Blobs, FileReader, ReadOptions, Scan, SearchCache, Source,
+};
 pub use write::{FileWriter, NewFile, WriteOptions, WriteSummary};
 
 /// The examples of the README, compiled with the others.

@@ -39,6 +39,20 @@ impl Descriptions {
         self.spans.resize(self.spans.len().saturating_add(n), 0..0);
         Ok(())
     }
+
+    /// Positions and sizes, as structs of two numbers.
+    pub(crate) fn as_values(&self) -> Values {
+        let mut fields = [FixedValues::new(64), FixedValues::new(64)];
+        for span in &self.spans {
+            let pair = [span.start, span.end.saturating_sub(span.start)];
+            for (field, value) in fields.iter_mut().zip(pair) {
+                field.data.push(value);
+                field.len = field.len.saturating_add(1);
+            }
+        }
+        let children = fields.map(Values::Fixed).into_iter().collect();
+        Values::Struct { len: self.spans.len(), children }
+    }
 }
 
 /// The type of one description.

@@ -64,7 +64,8 @@ pub(crate) fn scalar(levels: PageLevels<'_>, value: &Values, rules: Rules) -> Re
 pub(super) fn level_encoding(levels: &[u16], runs_allowed: bool) -> Encoding {
     let flat = levels.len() * 2;
     let all = levels.iter().fold(0, |all, level| all | level);
-    let width = u64::from(u16::BITS - all.leading_zeros());
+    // Nobody has seen values of no bits, so levels that are all 0 take one.
+    let width = u64::from(u16::BITS - all.leading_zeros()).max(1);
     let block = 128 * width as usize;
     let (packed, packed_bytes) = if levels.len() <= 1024 {
         (Encoding::InlineBitpacking { bits: 16 }, 2 + block)

@@ -1,5 +1,6 @@
 //! The blocking reader: owns the file and the limits, contains no format knowledge.
 
+mod blobs;
 mod cache;
 mod file;
 pub(crate) mod inspect;
@@ -18,6 +19,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
+pub use blobs::{BlobDescription, Blobs};
 pub use cache::SearchCache;
 pub use scan::{Batches, Scan};
 pub use source::Source;
@@ -144,6 +146,11 @@ impl FileReader {
     ) -> Result<RecordBatch> {
         let columns: Vec<String> = columns.into_iter().map(|c| c.as_ref().to_owned()).collect();
         take::take(self, &self.projection(&columns)?, rows)
+    }
+
+    /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
+    pub fn blobs(&self, column: &str) -> Result<Blobs> {
+        Blobs::new(self, column)
     }
 
     /// Starts to describe a scan.

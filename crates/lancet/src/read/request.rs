@@ -7,6 +7,8 @@
 //! column metadata ► page indexes ► data ► blob payloads ► record batch
 //! ```
 //!
+//! A page that is read as a whole and whose index is not known yet gives both in one round.
+//!
 //! A driver is a loop:
 //!
 //! ```text
@@ -29,8 +31,9 @@ use super::file::{FileColumn, OpenFile};
 use super::leaf::{LeafColumnType, leaves_of};
 use crate::codec::{Scratch, Values, VariableValues};
 use crate::error::{Error, Locate, Result, ensure};
-use crate::page::{LeafSink, PageIndex, PageTask, SinkValues, count_rows};
+use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
 use crate::schema::columns::Node;
+use crate::schema::descriptions::describe_blobs;
 use crate::schema::projection::Projection;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
 
@@ -52,6 +55,12 @@ impl ProjectedColumns {
         let Projection { schema, nodes } = projection;
         let leaves = leaves_of(&nodes)?;
         Ok(Arc::new(Self { schema, nodes, leaves, num_rows: OnceLock::new() }))
+    }
+
+    /// The same fields, with blobs described.
+    pub(crate) fn describe_blobs(&self) -> Result<Arc<Self>> {
+        let (schema, nodes) = (self.schema.clone(), self.nodes.clone());
+        Self::new(describe_blobs(&Projection { schema, nodes }))
     }
 }
 
@@ -93,7 +102,17 @@ struct PageRead {
     page: usize,
     rows: Vec<Range<u64>>,
     index: Option<Arc<PageIndex>>,
+    /// The data, where it is fetched together with the index.
+    data: Option<Bytes>,
     task: Option<PageTask>,
+}
+
+impl PageRead {
+    /// The data of a page of which every row is wanted.
+    fn whole<'a>(&self, page: &'a Page) -> Option<&'a Range<u64>> {
+        let all = [0..page.num_rows];
+        page.data_span().filter(|_| self.rows == all)
+    }
 }
 
 impl Request {
@@ -205,6 +224,7 @@ impl Request {
                 read.index = self.file.cached_index(leaf.column, page.number);
                 if read.index.is_none() {
                     self.spans.extend(page.index_spans());
+                    self.spans.extend(read.whole(page).cloned());
                 }
             }
             self.leaves.push(LeafRead { column, pages, sink: LeafSink::new(&leaf.leaf)? });
@@ -219,6 +239,9 @@ impl Request {
                 let buffers: Vec<Bytes> = bytes.take(page.index_spans().len()).collect();
                 let index = self.file.load_index(leaf, page, &buffers)?;
                 page_read.index = Some(index);
+                if page_read.whole(page).is_some() {
+                    page_read.data = Some(next(bytes)?);
+                }
             }
         }
         Ok(())
@@ -231,7 +254,12 @@ impl Request {
                 let Some(index) = &page_read.index else { continue };
                 let rows = std::mem::take(&mut page_read.rows);
                 let task = page.plan(index, rows).in_page(page.number).in_column(leaf.column)?;
-                self.spans.extend(task.spans.iter().cloned());
+                // A forged index may ask for less than the page.
+                let fetched = page.data_span().filter(|span| [(*span).clone()] == *task.spans);
+                page_read.data.take_if(|_| fetched.is_none());
+                if page_read.data.is_none() {
+                    self.spans.extend(task.spans.iter().cloned());
+                }
                 page_read.task = Some(task);
             }
         }
@@ -244,9 +272,14 @@ impl Request {
         let mut total = 0_usize;
         let mut work = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
-            let tasks = read.pages.iter().filter_map(|page| page.task.as_ref());
-            let count = tasks.map(|task| task.spans.len()).sum();
-            let fetched: Vec<Bytes> = bytes.take(count).collect();
+            let mut fetched: Vec<Bytes> = Vec::new();
+            for page in &mut read.pages {
+                match (page.data.take(), &page.task) {
+                    (Some(data), _) => fetched.push(data),
+                    (None, Some(task)) => fetched.extend(bytes.take(task.spans.len())),
+                    (None, None) => {}
+                }
+            }
             let stored = fetched.iter().map(Bytes::len).sum();
             total = total.saturating_add(stored);
             read.sink.reserve(num_rows, stored);
@@ -274,8 +307,10 @@ impl Request {
                         format!("a blob at {}..{} lies outside the data", span.start, span.end);
                     return Err(Error::corrupt(rule)).in_column(leaf.column);
                 }
-                bytes = bytes.saturating_add(span.end.saturating_sub(span.start));
-                self.spans.push(span.clone());
+                if !leaf.described {
+                    bytes = bytes.saturating_add(span.end.saturating_sub(span.start));
+                    self.spans.push(span.clone());
+                }
             }
             Scratch::new(self.file.options.memory_limit).claim(bytes, "the blobs of a batch")?;
         }
@@ -283,8 +318,12 @@ impl Request {
     }
 
     fn fill_blobs(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
-        for read in &mut self.leaves {
+        for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
             let SinkValues::Blob(blobs) = &read.sink.values else { continue };
+            if leaf.described {
+                read.sink.values = SinkValues::Plain(blobs.as_values());
+                continue;
+            }
             let mut values = VariableValues::new(64);
             for span in &blobs.spans {
                 if span.is_empty() {
@@ -372,6 +411,7 @@ fn pages_of(column: &FileColumn, leaf: &LeafColumnType, rows: &[Range<u64>]) -> 
                     page: number,
                     rows: vec![local],
                     index: None,
+                    data: None,
                     task: None,
                 }),
             }

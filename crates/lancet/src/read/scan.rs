@@ -22,12 +22,20 @@ pub struct Scan {
     batch_rows: usize,
     batch_bytes: u64,
     threads: Option<usize>,
+    describe_blobs: bool,
 }
 
 impl Scan {
     pub(super) fn new(reader: FileReader) -> Self {
-        let (columns, rows, threads) = (None, None, None);
-        Self { reader, columns, rows, batch_rows: 8192, batch_bytes: 8 << 20, threads }
+        Self {
+            reader,
+            columns: None,
+            rows: None,
+            batch_rows: 8192,
+            batch_bytes: 8 << 20,
+            threads: None,
+            describe_blobs: false,
+        }
     }
 
     /// Reads only these columns; nested fields are named with dots.
@@ -63,15 +71,24 @@ impl Scan {
         self
     }
 
+    /// Gives blobs as structs of `position` and `size` instead of their bytes, which are not read.
+    pub fn blobs_as_descriptions(mut self) -> Self {
+        self.describe_blobs = true;
+        self
+    }
+
     /// Checks the description and starts.
     pub fn build(self) -> Result<Batches> {
         if self.batch_rows == 0 {
             return Err(Error::invalid("a batch needs at least one row"));
         }
-        let projection = match &self.columns {
+        let mut projection = match &self.columns {
             Some(columns) => self.reader.projection(columns)?,
             None => self.reader.everything.clone(),
         };
+        if self.describe_blobs {
+            projection = projection.describe_blobs()?;
+        }
         let num_rows = self.reader.load_columns(&projection)?;
         let rows = self.rows.unwrap_or(0..num_rows);
         if rows.start > rows.end || rows.end > num_rows {

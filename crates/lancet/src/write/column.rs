@@ -7,6 +7,7 @@ use arrow_schema::{DataType, FieldRef};
 
 use super::blob;
 use super::dictionary::{self, PageDictionary};
+use super::long_row;
 use super::sink::Sink;
 use crate::choose::{Choice, choose, choose_dictionary, choose_indices};
 use crate::codec::{ValueType, Values};
@@ -35,13 +36,24 @@ pub(super) struct ColumnPlan {
     values: ValueType,
     key_bits: Option<u64>,
     rules: Rules,
+    /// The layers, leaf outwards, that are nullable in every page: see [`steady_layers`].
+    nullable: Vec<bool>,
 }
 
 impl ColumnPlan {
-    pub(super) fn new(leaf: &Leaf, root: usize, path: Vec<Step>, rules: Rules) -> Result<Self> {
+    /// `path` holds the steps from the top-level field to the leaf, each with the field it starts
+    /// from.
+    pub(super) fn new(
+        leaf: &Leaf,
+        root: usize,
+        path: &[(Step, FieldRef)],
+        rules: Rules,
+    ) -> Result<Self> {
         let (values, key_bits) = (value_type(leaf)?, key_bits(leaf.field.data_type()));
+        let nullable = steady_layers(path);
+        let path = path.iter().map(|(step, _)| *step).collect();
         let Leaf { field, kind, .. } = leaf.clone();
-        Ok(Self { field, kind, root, path, values, key_bits, rules })
+        Ok(Self { field, kind, root, path, values, key_bits, rules, nullable })
     }
 }
 
@@ -180,17 +192,16 @@ impl ColumnPlan {
         pieces: &[LeafPiece],
         pages: &mut Vec<EncodedPage>,
     ) -> Result<()> {
-        let shredded = shred(pieces)?;
+        let mut shredded = shred(pieces)?;
+        shredded.make_nullable(&self.nullable);
         if let Some(page) = self.encode_page(pieces, &shredded)? {
             pages.push(page);
             return Ok(());
         }
-        let halves = halve(roots).ok_or_else(|| {
-            Error::unsupported(format!(
-                "a row of `{}` has more levels than a page can hold",
-                self.field.name()
-            ))
-        })?;
+        let Some(halves) = halve(roots) else {
+            pages.push(self.encode_long_row(pieces, &shredded)?);
+            return Ok(());
+        };
         for roots in halves {
             let pieces = roots.iter().map(|root| self.extract(root));
             self.encode(&roots, &pieces.collect::<Result<Vec<_>>>()?, pages)?;
@@ -215,8 +226,8 @@ impl ColumnPlan {
         if self.kind == LeafKind::Blob {
             return blob::encode_page(pieces, levels, self.rules).map(Some);
         }
-        let slots = shredded.slots.iter();
         if self.key_bits.is_some() {
+            let slots = shredded.slots.iter();
             let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values)?;
             let (encoding, chunk_size) = choose_indices(&page.keys, &measure(&page.keys, None));
             let dictionary = Some((choose_dictionary(&page.items)?, &page.items));
@@ -224,12 +235,7 @@ impl ColumnPlan {
             let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
             return mini_block::encode::encode(&input, self.rules);
         }
-        let mut values = Values::new(&self.values);
-        for (piece, range) in slots {
-            if let Some(piece) = pieces.get(*piece) {
-                from_arrow::append(&mut values, &piece.values, range.clone())?;
-            }
-        }
+        let values = self.page_values(pieces, shredded)?;
         let measures = measure(&values, valid.as_deref());
         match choose(&values, &measures, false, self.rules)? {
             Choice::AllNull => all_null(levels, self.rules).map(Some),
@@ -249,6 +255,60 @@ impl ColumnPlan {
             }
         }
     }
+
+    /// Encodes a single row that no chunk can hold.
+    fn encode_long_row(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<EncodedPage> {
+        let refused = |error: Error| match error {
+            Error::Unsupported(why) => Error::unsupported(format!(
+                "a row of `{}` has {} levels around {} values, too many for a chunk, and cannot \
+                 be zipped: {why}",
+                self.field.name(),
+                shredded.num_entries,
+                shredded.num_values
+            )),
+            other => other,
+        };
+        if self.key_bits.is_some() {
+            let why = "dictionaries; cast the column to the type of their values";
+            return Err(refused(Error::unsupported(why)));
+        }
+        let values = self.page_values(pieces, shredded)?;
+        let encoding = long_row::zipped_encoding(&values, self.rules).map_err(refused)?;
+        full_zip::encode::encode(PageLevels::from(shredded), &values, encoding)
+    }
+
+    /// The values of a page.
+    fn page_values(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<Values> {
+        let mut values = Values::new(&self.values);
+        for (piece, range) in &shredded.slots {
+            if let Some(piece) = pieces.get(*piece) {
+                from_arrow::append(&mut values, &piece.values, range.clone())?;
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// Which layers, leaf outwards, are nullable in every page of a column, with nulls or without:
+/// structs over lists and fixed-size lists of structs, which the reference miscounts when it reads
+/// a page where the layer is nullable together with one where it is not.
+///
+/// Not below lists: there it miscounts every nullable struct beside a list without items.
+fn steady_layers(path: &[(Step, FieldRef)]) -> Vec<bool> {
+    let is_list = |step: &Step| matches!(step, Step::List | Step::Map);
+    let first_list = path.iter().position(|(step, _)| is_list(step)).unwrap_or(path.len());
+    let last_fixed = path.iter().rposition(|(step, _)| *step == Step::FixedSizeList);
+    let mut nullable = false;
+    let outer = path.iter().enumerate().map(|(i, (_, field))| {
+        // A null struct makes what it holds null.
+        nullable |= field.is_nullable();
+        let over_lists = first_list < path.len() || last_fixed.is_some_and(|last| i <= last);
+        nullable && i < first_list && over_lists
+    });
+    let mut layers: Vec<bool> = outer.collect();
+    layers.push(false);
+    layers.reverse();
+    layers
 }
 
 /// For each value whether it is not null; `None` if all are.

@@ -7,13 +7,14 @@
 mod blob;
 mod column;
 mod dictionary;
+mod long_row;
 mod sink;
 
 use std::io::Write;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{FieldRef, SchemaRef};
 use rayon::prelude::*;
 
 use crate::container::Version;
@@ -261,19 +262,19 @@ fn plan_columns(schema: &SchemaRef, options: &WriteOptions) -> Result<Vec<Column
 fn plan_node(
     node: &Node,
     root: usize,
-    path: &mut Vec<Step>,
+    path: &mut Vec<(Step, FieldRef)>,
     rules: Rules,
     plans: &mut Vec<ColumnPlan>,
 ) -> Result<()> {
     let mut descend = |step: Step, child: &Node| {
-        path.push(step);
+        path.push((step, node.field().clone()));
         let planned = plan_node(child, root, path, rules, plans);
         path.pop();
         planned
     };
     match node {
         Node::Leaf(leaf) => {
-            plans.push(ColumnPlan::new(leaf, root, path.clone(), rules)?);
+            plans.push(ColumnPlan::new(leaf, root, path, rules)?);
             Ok(())
         }
         Node::Struct { children, .. } => {
