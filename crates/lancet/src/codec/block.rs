@@ -84,6 +84,7 @@ fn decode_into(
             bitpack::decode_out_of_line(bytes, *bits, *packed_bits, num_values, out, scratch)
         }
         (Encoding::Rle { bits }, Values::Fixed(out)) if *bits == out.bits => {
+            scratch.claim(size_u64(byte_len(num_values, *bits)?), "a block of runs")?;
             rle::decode_block(bytes, *bits, num_values, out)
         }
         (Encoding::FixedSizeList { .. }, Values::FixedSizeList(out)) => {
