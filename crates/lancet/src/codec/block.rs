@@ -142,7 +142,7 @@ pub(crate) fn num_levels(encoding: &Encoding, bytes: &[u8], num_levels: u16) -> 
     super::size(stored)
 }
 
-/// Appends all levels of a block.
+/// Appends all levels of a block. The caller has claimed what they take.
 pub(crate) fn decode_levels(
     encoding: &Encoding,
     bytes: &[u8],
@@ -164,7 +164,7 @@ pub(crate) fn decode_levels(
             bitpack::decode_inline_levels(bytes, num_levels, out)
         }
         Encoding::OutOfLineBitpacking { bits: 16, packed_bits } => {
-            bitpack::decode_out_of_line_levels(bytes, *packed_bits, num_levels, out, scratch)
+            bitpack::decode_out_of_line_levels(bytes, *packed_bits, num_levels, out)
         }
         Encoding::Rle { bits: 16 } => {
             let levels = &mut scratch.levels;

@@ -268,6 +268,12 @@ impl Scratch {
         self.leased = self.leased.saturating_add(bytes);
     }
 
+    /// Bytes claimed so far.
+    #[cfg(test)]
+    fn claimed(&self) -> u64 {
+        self.budget.limit - self.left()
+    }
+
     /// What may still be claimed.
     fn left(&self) -> u64 {
         self.budget.left().saturating_add(self.leased)
