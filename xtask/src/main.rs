@@ -21,6 +21,8 @@ Usage: cargo xtask <command>
   golden                the golden files: read, written again, read by the reference
   reference [options]   random tables, both ways with the reference
                           --seeds 0..300   --profile flat|nested|all   --jobs 2
+  mutants [options]     damaged files by the thousand: no panic, no hang, no wild allocation
+                          --count 100000   --seed 0
   python                makes the virtual environment of the reference and prints its interpreter
                           (in the folder $LANCET_VENV, otherwise in the user's cache)";
 
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         ("test", []) => test(),
         ("golden", []) => golden(),
         ("reference", options) => reference(options),
+        ("mutants", options) => mutants(options),
         ("python", []) => python::interpreter(&root()).map(|path| println!("{}", path.display())),
         _ => {
             eprintln!("{USAGE}");
@@ -93,6 +96,12 @@ fn reference(options: &[String]) -> Result<()> {
     let mut random = script(&python::interpreter(&root())?, "random_both.py")?;
     random.args(options);
     steps.run("random tables, both ways with the reference", random)
+}
+
+fn mutants(options: &[String]) -> Result<()> {
+    let mut run = cargo(["test", "--release", "--package", "lancet", "--test", "mutants", "--"]);
+    run.args(options);
+    Steps::new().run("damaged files", run)
 }
 
 fn build_program(steps: &mut Steps) -> Result<()> {

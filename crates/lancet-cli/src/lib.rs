@@ -19,6 +19,7 @@ mod table;
 mod take;
 mod text;
 mod units;
+mod verify;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -57,6 +58,8 @@ enum Command {
     Schema(schema::Args),
     /// Show columns, pages and encodings of a Lance file
     Inspect(inspect::Args),
+    /// Check every rule of the format over a whole Lance file
+    Verify(verify::Args),
     /// Write and read a made-up table, and say what each step cost
     Demo(demo::Args),
 }
@@ -88,6 +91,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Take(args) => take::run(args, cli.quiet, out),
         Command::Schema(args) => schema::run(args, out),
         Command::Inspect(args) => inspect::run(args, out),
+        Command::Verify(args) => verify::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),
     }
 }

@@ -34,6 +34,9 @@ mod codec;
 mod container;
 mod cursor;
 mod error;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod levels;
 mod measure;
 mod page;
@@ -45,6 +48,7 @@ mod write;
 pub use container::Version;
 pub use error::{Corrupt, Error, Result};
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
+pub use read::verify::Verification;
 pub use read::{
     Batches, BlobDescription, Blobs, FileReader, ReadOptions, Scan, SearchCache, Source,
 };

@@ -35,6 +35,9 @@ pub(crate) struct Descriptions {
 }
 
 impl Descriptions {
+    /// Bytes of one description in memory.
+    pub(crate) const ENTRY_BYTES: u64 = 16;
+
     pub(crate) fn push_default(&mut self, n: usize) -> Result<()> {
         self.spans.resize(self.spans.len().saturating_add(n), 0..0);
         Ok(())

@@ -66,12 +66,15 @@ impl LeafSink {
 
     /// Appends placeholders for values that are null.
     pub(crate) fn push_default(&mut self, n: usize, scratch: &mut Scratch) -> Result<()> {
+        let count = u64::try_from(n).unwrap_or(u64::MAX);
+        let bytes = match &self.values {
+            SinkValues::Plain(values) => values.default_bytes(count),
+            SinkValues::Dictionary(values) => count.saturating_mul(values.keys.bits).div_ceil(8),
+            SinkValues::Blob(_) => count.saturating_mul(Descriptions::ENTRY_BYTES),
+        };
+        scratch.claim(bytes.saturating_add(count.div_ceil(8)), "a column of nulls")?;
         match &mut self.values {
-            SinkValues::Plain(values) => {
-                let count = u64::try_from(n).unwrap_or(u64::MAX);
-                scratch.claim(values.default_bytes(count), "a column of nulls")?;
-                values.push_default(n)
-            }
+            SinkValues::Plain(values) => values.push_default(n),
             SinkValues::Dictionary(values) => values.push_null(n),
             SinkValues::Blob(values) => values.push_default(n),
         }

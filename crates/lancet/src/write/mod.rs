@@ -17,8 +17,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::{FieldRef, SchemaRef};
 use rayon::prelude::*;
 
-use crate::container::Version;
-use crate::container::write::{WrittenPage, encode_column, encode_tail};
+use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
+use crate::container::{Version, checksums};
 use crate::error::{Error, Result};
 use crate::levels::Step;
 use crate::page::encode::EncodedPage;
@@ -41,11 +41,19 @@ pub struct WriteOptions {
     /// Most bytes of batches that wait for their pages. Columns that fill slowly are cut early
     /// rather than keep old batches alive. 256 MiB unless told.
     pub memory_limit: u64,
+    /// Whether the file gets checksums of its buffers and its metadata, in one more global buffer
+    /// at the end. Readers that do not know them skip them. On unless told.
+    pub checksums: bool,
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        Self { version: Version::default(), page_bytes: 8 << 20, memory_limit: 256 << 20 }
+        Self {
+            version: Version::default(),
+            page_bytes: 8 << 20,
+            memory_limit: 256 << 20,
+            checksums: true,
+        }
     }
 }
 
@@ -104,7 +112,7 @@ impl<W: Write> FileWriter<W> {
     pub fn new(writer: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
         let columns = plan_columns(&schema, &options)?;
         Ok(Self {
-            sink: Sink::new(writer),
+            sink: Sink::new(writer, options.checksums),
             schema,
             options,
             written: columns.iter().map(|_| Vec::new()).collect(),
@@ -159,16 +167,26 @@ impl<W: Write> FileWriter<W> {
         let (schema, _) = fields::from_arrow(&self.schema, self.options.version)?;
         let descriptor = FileDescriptor { schema: Some(schema), length: self.num_rows };
         let columns: Vec<Vec<u8>> = self.written.iter().map(|c| encode_column(c)).collect();
-        let tail = encode_tail(
-            self.options.version,
-            &descriptor,
-            &columns,
-            &self.global_buffers,
-            self.sink.position(),
-        )?;
-        self.sink.write(&tail)?;
+        self.write_end(&descriptor, &columns)?;
         let (num_rows, file_bytes) = (self.num_rows, self.sink.position());
         Ok((WriteSummary { num_rows, file_bytes, num_pages }, self.sink.into_inner()?))
+    }
+
+    /// Writes the checksums and everything after the data.
+    fn write_end(&mut self, descriptor: &FileDescriptor, columns: &[Vec<u8>]) -> Result<()> {
+        let version = self.options.version;
+        let mut buffers = self.global_buffers.clone();
+        let start = self.sink.position();
+        let Some(checksums) = self.sink.take_checksums() else {
+            return self.sink.write(&encode_tail(version, descriptor, columns, &buffers, start)?);
+        };
+        // The checksums stand before the tail that they cover, but their size is known.
+        let end = start + checksums::encoded_bytes(checksums.len());
+        buffers.push(start..end);
+        let tail_start = end + padding(end).len() as u64;
+        let tail = encode_tail(version, descriptor, columns, &buffers, tail_start)?;
+        self.sink.write_buffer(&checksums::encode(&checksums, &tail))?;
+        self.sink.write(&tail)
     }
 
     /// Columns that keep batches alive for too long give up their rows as a page.
