@@ -49,12 +49,20 @@ pub(crate) fn unpack<T: Integer>(
     values: &mut [T],
 ) {
     if width == 0 {
-        for (index, value) in values.iter_mut().enumerate() {
-            *value = last.add(min_delta.times(index.wrapping_add(1)));
-        }
+        progression(min_delta, *last, values);
         *last = last.add(min_delta.times(values.len()));
     } else {
         with_width!(width, unpack_groups::<T>(packed, min_delta, last, values));
+    }
+}
+
+/// Values of equal steps, four at once: no value waits for the one before it.
+fn progression<T: Integer>(step: T, last: T, values: &mut [T]) {
+    let mut next = [1, 2, 3, 4].map(|index| last.add(step.times(index)));
+    let (fours, _) = values.as_chunks_mut::<4>();
+    for four in fours {
+        *four = next;
+        next = next.map(|value| value.add(step.times(4)));
     }
 }
 

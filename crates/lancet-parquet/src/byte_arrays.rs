@@ -154,7 +154,7 @@ impl<'a> ByteArraysRef<'a> {
     }
 
     /// The lengths, in order.
-    pub(crate) fn lengths(&self) -> impl ExactSizeIterator<Item = i32> + use<'a> {
+    pub(crate) fn lengths(&self) -> impl ExactSizeIterator<Item = i32> + Clone + use<'a> {
         let after = self.offsets.get(1..).unwrap_or_default();
         self.offsets.iter().zip(after).map(|(start, end)| end.wrapping_sub(*start))
     }
@@ -175,11 +175,14 @@ impl<'a> ByteArraysRef<'a> {
 /// writes too much is in the place of the values that follow, so they have to be copied in order.
 #[inline(always)]
 pub(crate) fn copy(from: &[u8], from_at: usize, to: &mut [u8], to_at: usize, len: usize) {
-    const SHORT: usize = 16;
     let from = from.get(from_at..).unwrap_or_default();
     let to = to.get_mut(to_at..).unwrap_or_default();
-    if len <= SHORT
-        && let (Some(from), Some(to)) = (from.first_chunk::<SHORT>(), to.first_chunk_mut())
+    if len <= 16
+        && let (Some(from), Some(to)) = (from.first_chunk::<16>(), to.first_chunk_mut())
+    {
+        *to = *from;
+    } else if len <= 32
+        && let (Some(from), Some(to)) = (from.first_chunk::<32>(), to.first_chunk_mut())
     {
         *to = *from;
     } else if let (Some(from), Some(to)) = (from.get(..len), to.get_mut(..len)) {

@@ -18,7 +18,7 @@ use crate::error::{Result, Rule};
 
 /// Appends byte arrays.
 pub fn encode(values: ByteArraysRef<'_>, out: &mut Vec<u8>) {
-    encode_values(values.iter(), out);
+    encode_values(values.all_bytes(), values.lengths().map(size), out);
 }
 
 /// Appends values of FIXED_LEN_BYTE_ARRAY(`len`), which stand back to back; an error when they are not
@@ -27,32 +27,39 @@ pub fn encode_fixed_len(values: &[u8], len: usize, out: &mut Vec<u8>) -> Result<
     if len == 0 || len > MOST_BYTES || !values.len().is_multiple_of(len) {
         return Err(Rule::FixedLength.broken(values.len()));
     }
-    encode_values(values.chunks_exact(len), out);
+    encode_values(values, values.chunks_exact(len).map(<[u8]>::len), out);
     Ok(())
 }
 
-fn encode_values<'a>(values: impl ExactSizeIterator<Item = &'a [u8]> + Clone, out: &mut Vec<u8>) {
-    let mut prefixes = Vec::with_capacity(values.len());
-    let mut suffixes = Vec::with_capacity(values.len());
+/// Appends values that stand back to back in `bytes`.
+fn encode_values(
+    bytes: &[u8],
+    lengths: impl ExactSizeIterator<Item = usize> + Clone,
+    out: &mut Vec<u8>,
+) {
+    let mut prefixes = Vec::with_capacity(lengths.len());
+    let mut suffixes = Vec::with_capacity(lengths.len());
     let mut suffix_bytes = 0_usize;
-    let mut before: &[u8] = &[];
-    for value in values.clone() {
-        let shared = shared_prefix(before, value);
-        let rest = value.len().wrapping_sub(shared);
+    let (mut at, mut before) = (0_usize, 0..0);
+    for len in lengths.clone() {
+        let value = at..at.wrapping_add(len);
+        let shared = shared_prefix(bytes, before, value.clone());
         prefixes.push(length(shared));
-        suffixes.push(length(rest));
-        suffix_bytes = suffix_bytes.saturating_add(rest);
+        suffixes.push(length(len.wrapping_sub(shared)));
+        suffix_bytes = suffix_bytes.saturating_add(len.wrapping_sub(shared));
+        at = value.end;
         before = value;
     }
     delta_binary_packed::encode(&prefixes, out);
     delta_binary_packed::encode(&suffixes, out);
     let mut to = out.len();
     out.resize(to.saturating_add(suffix_bytes), 0);
-    for (value, prefix) in values.zip(prefixes) {
-        let prefix = prefix.cast_unsigned() as usize;
-        let rest = value.len().wrapping_sub(prefix);
-        copy(value, prefix, out, to, rest);
-        to = to.wrapping_add(rest);
+    let mut end = 0_usize;
+    for (len, suffix) in lengths.zip(suffixes) {
+        end = end.wrapping_add(len);
+        let suffix = size(suffix);
+        copy(bytes, end.wrapping_sub(suffix), out, to, suffix);
+        to = to.wrapping_add(suffix);
     }
 }
 
@@ -61,22 +68,28 @@ fn length(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(i32::MAX)
 }
 
-/// How many bytes two values have in common at their beginning.
+/// How many bytes two values have in common at their beginning. Looks at eight at once, also at those
+/// behind the values, where there are that many.
 #[inline(always)]
-fn shared_prefix(one: &[u8], other: &[u8]) -> usize {
-    let (words, _) = one.as_chunks::<8>();
-    let (others, _) = other.as_chunks::<8>();
+fn shared_prefix(bytes: &[u8], one: Range<usize>, other: Range<usize>) -> usize {
+    let word = |at: usize| bytes.get(at..)?.first_chunk().map(|word| u64::from_le_bytes(*word));
+    let most = one.len().min(other.len());
     let mut shared = 0_usize;
-    for (word, other) in words.iter().zip(others) {
-        let differs = u64::from_le_bytes(*word) ^ u64::from_le_bytes(*other);
-        if differs != 0 {
-            return shared.wrapping_add(differs.trailing_zeros() as usize / 8);
+    while shared < most {
+        let places = (one.start.wrapping_add(shared), other.start.wrapping_add(shared));
+        let (Some(a), Some(b)) = (word(places.0), word(places.1)) else {
+            if bytes.get(places.0) != bytes.get(places.1) {
+                return shared;
+            }
+            shared = shared.wrapping_add(1);
+            continue;
+        };
+        if a != b {
+            return most.min(shared.wrapping_add((a ^ b).trailing_zeros() as usize / 8));
         }
         shared = shared.wrapping_add(8);
     }
-    let rest = one.get(shared..).unwrap_or_default().iter();
-    let others = other.get(shared..).unwrap_or_default();
-    shared.wrapping_add(rest.zip(others).take_while(|(a, b)| a == b).count())
+    most
 }
 
 /// Appends all `num_values` byte arrays of a page to `out`, if they have at most `max_bytes`; returns

@@ -12,8 +12,8 @@ use parquet::data_type::{
     ByteArray, ByteArrayType, DataType, FixedLenByteArray, FixedLenByteArrayType, Int32Type,
     Int64Type,
 };
-use parquet::encodings::decoding::{Decoder, get_decoder};
-use parquet::encodings::encoding::{Encoder, get_encoder};
+use parquet::encodings::decoding::get_decoder;
+use parquet::encodings::encoding::get_encoder;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, ColumnPath, Type as SchemaType};
 use proptest::collection::vec;
 use proptest::prelude::*;

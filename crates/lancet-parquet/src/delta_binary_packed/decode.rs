@@ -160,6 +160,7 @@ impl<'a, T: Integer> Decoder<'a, T> {
     }
 
     /// Enters a miniblock, and the block it is in. All of its bytes are there, padding included.
+    #[inline]
     fn next_miniblock(&mut self) -> Result<()> {
         if self.widths.is_empty() {
             self.min_delta = integer(&mut self.cursor)?;
@@ -180,7 +181,13 @@ impl<'a, T: Integer> Decoder<'a, T> {
     }
 
     /// The next values of this miniblock; it has as many.
+    #[inline]
     fn read_here(&mut self, mut values: &mut [T]) {
+        // Most miniblocks are read in one piece.
+        if values.len() == self.values_per_miniblock {
+            self.in_miniblock = 0;
+            return bits::unpack(self.width, self.packed, self.min_delta, &mut self.last, values);
+        }
         // The rest of a group, a run of whole groups, the start of a group.
         let of_group = self.in_miniblock % GROUP;
         self.in_miniblock = self.in_miniblock.saturating_sub(values.len());
