@@ -23,68 +23,82 @@ macro_rules! each_of_group {
     };
 }
 
-/// Calls `$kernel::<T, W>($arguments)` with the constant `W` that equals `$width`, which is not 0.
+/// Calls `$kernel::<T, W>($arguments)` with the constant `W` that equals `$width`; gives `$none` where the
+/// width is 0.
 macro_rules! with_width {
-    ($width:expr, $kernel:ident::<$type:ident>($($argument:expr),*)) => {
-        with_width!(@ $width, $kernel, $type, ($($argument),*),
+    ($width:expr, $kernel:ident::<$type:ident>($($argument:expr),*), $none:expr) => {
+        with_width!(@ $width, $kernel, $type, ($($argument),*), $none,
             1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
             33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61
             62 63 64)
     };
-    (@ $width:expr, $kernel:ident, $type:ident, $arguments:tt, $($value:literal)*) => {
+    (@ $width:expr, $kernel:ident, $type:ident, $arguments:tt, $none:expr, $($value:literal)*) => {
         match $width {
             $($value => $kernel::<$type, $value> $arguments,)*
-            _ => {}
+            _ => $none,
         }
     };
 }
 
 /// Rebuilds values from their packed deltas: `packed` holds groups, `values` gets 32 for each.
-/// `last` is the value before, and becomes the last one.
+/// `last` is the value before; the last one is returned.
 pub(crate) fn unpack<T: Integer>(
     width: u8,
     packed: &[u8],
     min_delta: T,
-    last: &mut T,
+    last: T,
     values: &mut [T],
-) {
-    if width == 0 {
-        progression(min_delta, *last, values);
-        *last = last.add(min_delta.times(values.len()));
-    } else {
-        with_width!(width, unpack_groups::<T>(packed, min_delta, last, values));
-    }
+) -> T {
+    with_width!(
+        width,
+        unpack_groups::<T>(packed, min_delta, last, values),
+        progression(min_delta, last, values)
+    )
 }
 
-/// Values of equal steps, four at once: no value waits for the one before it.
-fn progression<T: Integer>(step: T, last: T, values: &mut [T]) {
-    let mut next = [1, 2, 3, 4].map(|index| last.add(step.times(index)));
-    let (fours, _) = values.as_chunks_mut::<4>();
-    for four in fours {
-        *four = next;
-        next = next.map(|value| value.add(step.times(4)));
+/// Values of equal steps. Each half of a group is the half before it and some steps: sums of many at once,
+/// none of which waits for its neighbour.
+fn progression<T: Integer>(step: T, mut last: T, values: &mut [T]) -> T {
+    let (groups, _) = values.as_chunks_mut::<GROUP>();
+    for group in groups {
+        group[0] = last.add(step);
+        further::<T, 1>(step, group);
+        further::<T, 2>(step, group);
+        further::<T, 4>(step, group);
+        further::<T, 8>(step, group);
+        further::<T, 16>(step, group);
+        last = last.add(step.times(GROUP));
+    }
+    last
+}
+
+/// Makes `2 * N` values out of the first `N`.
+#[inline(always)]
+fn further<T: Integer, const N: usize>(step: T, group: &mut [T; GROUP]) {
+    let (done, rest) = group.split_at_mut(N);
+    for (value, before) in rest.iter_mut().zip(done) {
+        *value = before.add(step.times(N));
     }
 }
 
 fn unpack_groups<T: Integer, const W: usize>(
     packed: &[u8],
     min_delta: T,
-    last: &mut T,
+    mut last: T,
     values: &mut [T],
-) {
-    // A function of its own for each width above 32 that INT32 cannot have would be dead weight.
+) -> T {
+    // A kernel for each width that INT32 cannot have would be dead weight.
     if W > usize::from(T::BITS) {
-        return;
+        return last;
     }
     let (groups, _) = values.as_chunks_mut::<GROUP>();
-    let mut value = *last;
     for (packed, group) in packed.chunks_exact(const { 4 * W }).zip(groups) {
         each_of_group!(I => {
-            value = value.add(T::from_bits(number::<W, I>(packed)).add(min_delta));
-            group[I] = value;
+            last = last.add(T::from_bits(number::<W, I>(packed)).add(min_delta));
+            group[I] = last;
         });
     }
-    *last = value;
+    last
 }
 
 /// Number `I` of a group.
@@ -119,7 +133,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 /// Packs the deltas of `values`, of which the first is only the one to start from, less the minimum.
 /// `packed` has room for whole groups and is zero.
 pub(crate) fn pack<T: Integer>(width: u8, values: &[T], min_delta: T, packed: &mut [u8]) {
-    with_width!(width, pack_groups::<T>(values, min_delta, packed));
+    with_width!(width, pack_groups::<T>(values, min_delta, packed), ());
 }
 
 fn pack_groups<T: Integer, const W: usize>(values: &[T], min_delta: T, packed: &mut [u8]) {
@@ -194,9 +208,8 @@ mod tests {
                     want
                 })
                 .collect();
-            let mut last = T::from_bits(99);
             let mut got = vec![T::default(); 2 * GROUP];
-            unpack(width, &packed, T::from_bits(5), &mut last, &mut got);
+            let last = unpack(width, &packed, T::from_bits(5), T::from_bits(99), &mut got);
             assert_eq!(got, wanted, "width {width}");
             assert_eq!(last, wanted[2 * GROUP - 1]);
 
