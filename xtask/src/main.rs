@@ -21,6 +21,10 @@ Usage: cargo xtask <command>
   golden                the golden files: read, written again, read by the reference
   reference [options]   random tables, both ways with the reference
                           --seeds 0..300   --profile flat|nested|all   --jobs 2
+                          --encoding fast|balanced|small|each
+  forms                 every form lancet writes, forced, read by the reference
+  sizes [options]       sizes and times of typical columns, beside those of the reference
+                          --columns id,ts   --profiles fast,balanced,small   --no-times
   python                makes the virtual environment of the reference and prints its interpreter
                           (in the folder $LANCET_VENV, otherwise in the user's cache)";
 
@@ -34,6 +38,8 @@ fn main() -> ExitCode {
         ("test", []) => test(),
         ("golden", []) => golden(),
         ("reference", options) => reference(options),
+        ("forms", []) => forms(),
+        ("sizes", options) => sizes(options),
         ("python", []) => python::interpreter(&root()).map(|path| println!("{}", path.display())),
         _ => {
             eprintln!("{USAGE}");
@@ -69,6 +75,7 @@ fn test() -> Result<()> {
     let python =
         steps.time("virtual environment of the reference", || python::interpreter(&root()))?;
     steps.run("golden files, read by the reference", script(&python, "golden_write.py")?)?;
+    steps.run("every form, read by the reference", script(&python, "forms.py")?)?;
     let mut random = script(&python, "random_both.py")?;
     random.args(["--seeds", TEST_SEEDS, "--profile", "all"]);
     steps.run("random tables, both ways with the reference", random)?;
@@ -93,6 +100,25 @@ fn reference(options: &[String]) -> Result<()> {
     let mut random = script(&python::interpreter(&root())?, "random_both.py")?;
     random.args(options);
     steps.run("random tables, both ways with the reference", random)
+}
+
+fn forms() -> Result<()> {
+    let mut steps = Steps::new();
+    build_program(&mut steps)?;
+    let forms = script(&python::interpreter(&root())?, "forms.py")?;
+    steps.run("every form, read by the reference", forms)
+}
+
+fn sizes(options: &[String]) -> Result<()> {
+    let mut steps = Steps::new();
+    build_program(&mut steps)?;
+    let times = cargo(["build", "--release", "--package", "lancet", "--example", "times"]);
+    steps.run("the stop watch", times)?;
+    let mut sizes = script(&python::interpreter(&root())?, "sizes.py")?;
+    let folder = program()?.with_file_name("examples");
+    sizes.arg("--times").arg(folder.join(format!("times{}", std::env::consts::EXE_SUFFIX)));
+    sizes.args(options);
+    steps.run("sizes and times", sizes)
 }
 
 fn build_program(steps: &mut Steps) -> Result<()> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
-use lancet::{FileWriter, Version, WriteOptions};
+use lancet::{FileWriter, WriteOptions, WriteSummary};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -44,14 +44,14 @@ enum Writer {
 }
 
 impl OutputFile {
-    /// Starts a file whose format is chosen by the ending; `version` matters for Lance only.
-    pub fn create(path: &Path, schema: &SchemaRef, version: Version) -> Result<Self> {
+    /// Starts a file whose format is chosen by the ending; `options` matter for Lance only.
+    pub fn create(path: &Path, schema: &SchemaRef, options: &WriteOptions) -> Result<Self> {
         let format = Format::from_path(path)?;
         if path.is_dir() {
             return Err(Error::new(format!("{}: is a directory", path.display())));
         }
         let temporary = Temporary::beside(path);
-        let writer = Writer::create(&temporary.path, format, schema, version)
+        let writer = Writer::create(&temporary.path, format, schema, options)
             .map_err(|e| Error::new(e).about(path))?;
         Ok(Self { writer, temporary, path: path.into() })
     }
@@ -61,11 +61,11 @@ impl OutputFile {
         self.writer.write(batch).map_err(|e| Error::new(e).about(&self.path))
     }
 
-    /// Completes the file and gives it its name. Returns its size.
-    pub fn finish(self) -> Result<u64> {
+    /// Completes the file and gives it its name. Returns its size, and of Lance files the summary.
+    pub fn finish(self) -> Result<(u64, Option<WriteSummary>)> {
         let Self { writer, mut temporary, path } = self;
-        writer.finish().map_err(|e| Error::new(e).about(&path))?;
-        temporary.rename(&path).in_file(&path)
+        let summary = writer.finish().map_err(|e| Error::new(e).about(&path))?;
+        Ok((temporary.rename(&path).in_file(&path)?, summary))
     }
 }
 
@@ -85,13 +85,12 @@ impl Writer {
         path: &Path,
         format: Format,
         schema: &SchemaRef,
-        version: Version,
+        options: &WriteOptions,
     ) -> Result<Self, String> {
         let file = || File::create(path).map_err(line);
         Ok(match format {
             Format::Lance => {
-                let mut options = WriteOptions::default();
-                options.version = version;
+                let mut options = options.clone();
                 options.page_bytes = page_bytes(schema, options.page_bytes);
                 let writer = FileWriter::create(path, schema.clone(), options).map_err(line)?;
                 Self::Lance(Box::new(writer))
@@ -146,9 +145,9 @@ impl Writer {
         }
     }
 
-    fn finish(self) -> Result<(), String> {
+    fn finish(self) -> Result<Option<WriteSummary>, String> {
         match self {
-            Self::Lance(writer) => writer.finish().map(drop).map_err(line),
+            Self::Lance(writer) => return writer.finish().map(Some).map_err(line),
             Self::ArrowFile(mut writer) => {
                 writer.finish().map_err(line)?;
                 writer.flush().map_err(line)
@@ -159,7 +158,8 @@ impl Writer {
             }
             Self::Parquet(writer) => writer.close().map(drop).map_err(line),
             Self::Csv(mut file) | Self::JsonLines(mut file) => file.flush().map_err(line),
-        }
+        }?;
+        Ok(None)
     }
 }
 
@@ -238,14 +238,14 @@ mod tests {
         let path = dir.join("a.csv");
         std::fs::write(&path, "old").unwrap();
 
-        let output = OutputFile::create(&path, &schema, Version::V2_2).unwrap();
+        let output = OutputFile::create(&path, &schema, &WriteOptions::default()).unwrap();
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 2);
         drop(output);
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
 
-        let output = OutputFile::create(&path, &schema, Version::V2_2).unwrap();
-        assert_eq!(output.finish().unwrap(), 2);
+        let output = OutputFile::create(&path, &schema, &WriteOptions::default()).unwrap();
+        assert_eq!(output.finish().unwrap().0, 2);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\n");
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
         std::fs::remove_dir_all(&dir).unwrap();

@@ -8,14 +8,18 @@ use arrow_schema::{DataType, FieldRef};
 use super::blob;
 use super::dictionary::{self, PageDictionary};
 use super::sink::Sink;
-use crate::choose::{Choice, choose, choose_dictionary, choose_indices};
+use super::summary::{ExplainedPage, Why};
+use crate::choose::{
+    Form, MiniBlockForm, Subject, choose, choose_dictionary_column, level_compression,
+};
 use crate::codec::{ValueType, Values};
 use crate::error::{Error, Result};
 use crate::levels::{
     LeafPiece, NestingLayer, Numbering, Shredded, Step, extract, max_entries, shred,
 };
-use crate::measure::measure;
-use crate::page::encode::{EncodedPage, PageLevels, all_null, scalar};
+use crate::measure::{fill_nulls, measure};
+use crate::options::Settings;
+use crate::page::encode::{PageLevels, all_null, scalar};
 use crate::page::mini_block::encode::MiniBlockInput;
 use crate::page::rules::Rules;
 use crate::page::{full_zip, mini_block};
@@ -35,13 +39,22 @@ pub(super) struct ColumnPlan {
     values: ValueType,
     key_bits: Option<u64>,
     rules: Rules,
+    settings: Settings,
+    /// Names from the top down, with dots between.
+    pub(super) name: String,
 }
 
 impl ColumnPlan {
-    pub(super) fn new(leaf: &Leaf, root: usize, path: Vec<Step>, rules: Rules) -> Result<Self> {
+    pub(super) fn new(
+        leaf: &Leaf,
+        (root, path): (usize, Vec<Step>),
+        rules: Rules,
+        settings: Settings,
+        name: String,
+    ) -> Result<Self> {
         let (values, key_bits) = (value_type(leaf)?, key_bits(leaf.field.data_type()));
         let Leaf { field, kind, .. } = leaf.clone();
-        Ok(Self { field, kind, root, path, values, key_bits, rules })
+        Ok(Self { field, kind, root, path, values, key_bits, rules, settings, name })
     }
 }
 
@@ -74,7 +87,7 @@ impl ColumnWriter {
         root: &ArrayRef,
         given: u64,
         page_bytes: u64,
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<u64> {
         let piece = self.plan.extract(root)?;
         let bytes = piece_bytes(&piece);
@@ -95,7 +108,7 @@ impl ColumnWriter {
         given: u64,
         page_bytes: u64,
         sink: &mut Sink<impl Write>,
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<u64> {
         let mut piece = self.plan.extract(root)?;
         piece.values = blob::store(&piece.values, sink)?;
@@ -110,7 +123,7 @@ impl ColumnWriter {
         bytes: u64,
         given: u64,
         page_bytes: u64,
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<u64> {
         if self.pieces.is_empty() {
             self.oldest = given;
@@ -125,7 +138,7 @@ impl ColumnWriter {
     }
 
     /// Encodes everything collected as pages.
-    pub(super) fn flush(&mut self) -> Result<Vec<EncodedPage>> {
+    pub(super) fn flush(&mut self) -> Result<Vec<ExplainedPage>> {
         self.bytes = 0;
         let roots = std::mem::take(&mut self.roots);
         let pieces = std::mem::take(&mut self.pieces);
@@ -178,7 +191,7 @@ impl ColumnPlan {
         &self,
         roots: &[ArrayRef],
         pieces: &[LeafPiece],
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<()> {
         let shredded = shred(pieces)?;
         if let Some(page) = self.encode_page(pieces, &shredded)? {
@@ -202,27 +215,28 @@ impl ColumnPlan {
         &self,
         pieces: &[LeafPiece],
         shredded: &Shredded,
-    ) -> Result<Option<EncodedPage>> {
+    ) -> Result<Option<ExplainedPage>> {
         let levels = PageLevels::from(shredded);
+        if self.kind == LeafKind::Blob {
+            let page = blob::encode_page(pieces, levels, self.rules)?;
+            return Ok(Some(Why::of("blobs lie outside of pages").page(page)));
+        }
         let valid = valid_values(shredded)?;
         let nothing_valid = match &valid {
             Some(valid) => !valid.contains(&true),
             None => shredded.num_values == 0,
         };
-        if nothing_valid && self.kind != LeafKind::Blob {
-            return all_null(levels, self.rules).map(Some);
-        }
-        if self.kind == LeafKind::Blob {
-            return blob::encode_page(pieces, levels, self.rules).map(Some);
+        if nothing_valid {
+            let page = all_null(levels, self.rules)?;
+            return Ok(Some(Why::of("all values are null").page(page)));
         }
         let slots = shredded.slots.iter();
         if self.key_bits.is_some() {
             let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values)?;
-            let (encoding, chunk_size) = choose_indices(&page.keys, &measure(&page.keys, None));
-            let dictionary = Some((choose_dictionary(&page.items)?, &page.items));
-            let values = &page.keys;
-            let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
-            return mini_block::encode::encode(&input, self.rules);
+            let choice =
+                choose_dictionary_column(page.keys, page.items, &self.settings, self.rules)?;
+            let values = Values::new(&self.values);
+            return self.encode_form(levels, &values, choice.form, Why::of(choice.reason));
         }
         let mut values = Values::new(&self.values);
         for (piece, range) in slots {
@@ -230,24 +244,62 @@ impl ColumnPlan {
                 from_arrow::append(&mut values, &piece.values, range.clone())?;
             }
         }
+        if let Some(valid) = &valid {
+            fill_nulls(&mut values, valid);
+        }
         let measures = measure(&values, valid.as_deref());
-        match choose(&values, &measures, false, self.rules)? {
-            Choice::AllNull => all_null(levels, self.rules).map(Some),
-            Choice::Constant(position) => {
+        let choice = choose(Subject {
+            values: &values,
+            measures: &measures,
+            valid: valid.as_deref(),
+            settings: &self.settings,
+            rules: self.rules,
+        });
+        let choice = choice.map_err(|error| in_column(&self.name, error))?;
+        let why = Why { reason: choice.reason, candidates: choice.candidates };
+        self.encode_form(levels, &values, choice.form, why)
+    }
+
+    /// Encodes values in the form chosen for them.
+    fn encode_form(
+        &self,
+        levels: PageLevels<'_>,
+        values: &Values,
+        form: Form,
+        why: Why,
+    ) -> Result<Option<ExplainedPage>> {
+        let page = match form {
+            Form::AllNull => all_null(levels, self.rules).map(Some),
+            Form::Constant(position) => {
                 let mut value = Values::new(&self.values);
-                value.append_range(&values, position..position + 1)?;
+                value.append_range(values, position..position + 1)?;
                 scalar(levels, &value, self.rules).map(Some)
             }
-            Choice::MiniBlock { encoding, chunk_size, coded } => {
-                let (values, dictionary) = (coded.as_ref().unwrap_or(&values), None);
-                let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
+            Form::MiniBlock(form) => {
+                let MiniBlockForm { encoding, chunk_size, values: replaced, dictionary } = form;
+                let input = MiniBlockInput {
+                    levels,
+                    values: replaced.as_ref().unwrap_or(values),
+                    encoding,
+                    dictionary: dictionary.as_ref().map(|(e, items)| (e.clone(), items)),
+                    chunk_size,
+                    level_compression: level_compression(&self.settings),
+                };
                 mini_block::encode::encode(&input, self.rules)
             }
-            Choice::FullZip { encoding, coded } => {
-                let values = coded.as_ref().unwrap_or(&values);
+            Form::FullZip { encoding, values: replaced } => {
+                let values = replaced.as_ref().unwrap_or(values);
                 full_zip::encode::encode(levels, values, encoding).map(Some)
             }
-        }
+        };
+        Ok(page?.map(|page| why.page(page)))
+    }
+}
+
+fn in_column(name: &str, error: Error) -> Error {
+    match error {
+        Error::Invalid(message) => Error::invalid(format!("column `{name}`: {message}")),
+        other => other,
     }
 }
 
