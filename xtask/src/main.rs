@@ -25,6 +25,10 @@ Usage: cargo xtask <command>
                           --count 100000   --seed 0
   parquet [options]     pages of other Parquet writers, decoded and encoded again
                           --seeds 0..6
+                          --encoding fast|balanced|small|each
+  forms                 every form lancet writes, forced, read by the reference
+  sizes [options]       sizes and times of typical columns, beside those of the reference
+                          --columns id,ts   --profiles fast,balanced,small   --no-times
   python                makes the virtual environment of the reference and prints its interpreter
                           (in the folder $LANCET_VENV, otherwise in the user's cache)";
 
@@ -40,6 +44,8 @@ fn main() -> ExitCode {
         ("reference", options) => reference(options),
         ("mutants", options) => mutants(options),
         ("parquet", options) => parquet(&mut Steps::new(), options),
+        ("forms", []) => forms(),
+        ("sizes", options) => sizes(options),
         ("python", []) => python::interpreter(&root()).map(|path| println!("{}", path.display())),
         _ => {
             eprintln!("{USAGE}");
@@ -76,6 +82,7 @@ fn test() -> Result<()> {
         steps.time("virtual environment of the reference", || python::interpreter(&root()))?;
     parquet(&mut steps, &[])?;
     steps.run("golden files, read by the reference", script(&python, "golden_write.py")?)?;
+    steps.run("every form, read by the reference", script(&python, "forms.py")?)?;
     let mut random = script(&python, "random_both.py")?;
     random.args(["--seeds", TEST_SEEDS, "--profile", "all"]);
     steps.run("random tables, both ways with the reference", random)?;
@@ -118,6 +125,28 @@ fn parquet(steps: &mut Steps, options: &[String]) -> Result<()> {
     pages.arg(root().join("tests/reference/parquet_pages.py"));
     pages.arg("--examples").arg(target()?.join("debug/examples")).args(options);
     steps.run("pages of other Parquet writers", pages)
+}
+
+fn forms() -> Result<()> {
+    let mut steps = Steps::new();
+    build_program(&mut steps)?;
+    let forms = script(&python::interpreter(&root())?, "forms.py")?;
+    steps.run("every form, read by the reference", forms)
+}
+
+fn sizes(options: &[String]) -> Result<()> {
+    let mut steps = Steps::new();
+    let mut build = cargo(["build", "--release", "--package", "lancet-cli", "--bin", "lancet"]);
+    build.args(["--package", "lancet", "--example", "times"]);
+    steps.run("the program and the stop watch, optimised", build)?;
+    let release = target()?.join("release");
+    let suffix = std::env::consts::EXE_SUFFIX;
+    let mut sizes = command(python::interpreter(&root())?);
+    sizes.arg(root().join("tests/reference/sizes.py"));
+    sizes.arg("--lancet").arg(release.join(format!("lancet{suffix}")));
+    sizes.arg("--times").arg(release.join(format!("examples/times{suffix}")));
+    sizes.args(options);
+    steps.run("sizes and times", sizes)
 }
 
 fn build_program(steps: &mut Steps) -> Result<()> {

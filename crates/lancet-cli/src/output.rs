@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, IpcWriteOptions};
 use arrow_schema::SchemaRef;
-use lancet::{FileWriter, WriteOptions};
+use lancet::{FileWriter, WriteOptions, WriteSummary};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -59,11 +59,11 @@ impl OutputFile {
         self.writer.write(batch).map_err(|e| Error::new(e).about(&self.path))
     }
 
-    /// Completes the file and gives it its name. Returns its size.
-    pub fn finish(self) -> Result<u64> {
+    /// Completes the file and gives it its name. Returns its size, and of Lance files the summary.
+    pub fn finish(self) -> Result<(u64, Option<WriteSummary>)> {
         let Self { writer, mut temporary, path } = self;
-        writer.finish().map_err(|e| Error::new(e).about(&path))?;
-        temporary.rename(&path).in_file(&path)
+        let summary = writer.finish().map_err(|e| Error::new(e).about(&path))?;
+        Ok((temporary.rename(&path).in_file(&path)?, summary))
     }
 }
 
@@ -140,9 +140,9 @@ impl Writer {
         }
     }
 
-    fn finish(self) -> Result<(), String> {
+    fn finish(self) -> Result<Option<WriteSummary>, String> {
         match self {
-            Self::Lance(writer) => writer.finish().map(drop).map_err(line),
+            Self::Lance(writer) => return writer.finish().map(Some).map_err(line),
             Self::ArrowFile(mut writer, _) => {
                 writer.finish().map_err(line)?;
                 writer.flush().map_err(line)
@@ -153,7 +153,8 @@ impl Writer {
             }
             Self::Parquet(writer) => writer.close().map(drop).map_err(line),
             Self::Csv(mut file) | Self::JsonLines(mut file) => file.flush().map_err(line),
-        }
+        }?;
+        Ok(None)
     }
 }
 
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
 
         let output = OutputFile::create(&path, &schema, &WriteOptions::default()).unwrap();
-        assert_eq!(output.finish().unwrap(), 2);
+        assert_eq!(output.finish().unwrap().0, 2);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\n");
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
         std::fs::remove_dir_all(&dir).unwrap();

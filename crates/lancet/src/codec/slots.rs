@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{FixedValues, Offsets, ValueType, Values};
+use super::{FixedValues, Offsets, ValueType, Values, VariableValues};
 use crate::error::{Error, Result};
 
 impl ValueType {
@@ -83,6 +83,22 @@ impl Values {
 fn fixed_bytes(values: &FixedValues, len: usize) -> usize {
     let bits = usize::try_from(values.bits).unwrap_or(usize::MAX);
     len.saturating_mul(bits).div_ceil(8)
+}
+
+impl VariableValues {
+    /// Bytes of the longest value.
+    pub(crate) fn max_len(&self) -> usize {
+        fn longest<T: Copy + Into<i64>>(offsets: &[T]) -> i64 {
+            let lengths = offsets.iter().zip(offsets.get(1..).unwrap_or_default());
+            let lengths = lengths.map(|(&start, &end)| end.into().saturating_sub(start.into()));
+            lengths.max().unwrap_or(0)
+        }
+        let longest = match &self.offsets {
+            Offsets::Bits32(offsets) => longest(offsets),
+            Offsets::Bits64(offsets) => longest(offsets),
+        };
+        usize::try_from(longest).unwrap_or(0)
+    }
 }
 
 impl FixedValues {

@@ -152,6 +152,7 @@ pub(crate) fn encode(
         encoding: Encoding::PackedStruct { field_bits: vec![64, 64] },
         dictionary: None,
         chunk_size: ChunkSize { target_bytes: 4096, max_values: 256 },
+        level_compression: None,
     };
     let page = mini_block::encode::encode(&input, rules)?;
     match page {
