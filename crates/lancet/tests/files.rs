@@ -67,7 +67,7 @@ fn mistakes_of_the_caller_say_what_is_there() {
     assert!(range(start..end).contains("out of range"));
     assert!(invalid(reader.scan().batch_rows(0).build()).contains("at least one row"));
     assert!(invalid(reader.scan().columns(["nam"]).build()).contains("did you mean `name`"));
-    assert!(invalid(reader.global_buffer(1)).contains("does not exist"));
+    assert!(invalid(reader.global_buffer(9)).contains("does not exist"));
 }
 
 #[test]

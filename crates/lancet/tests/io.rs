@@ -13,7 +13,7 @@ use arrow_array::{
     StringArray,
 };
 use arrow_schema::{DataType, Field};
-use lancet::{BufferReport, FileWriter, PageReport, Version, WriteOptions};
+use lancet::{BufferReport, FileWriter, PageReport, Profile, Version, WriteOptions};
 use support::counted::Counted;
 
 const ROWS: u64 = 20_000;
@@ -22,6 +22,9 @@ fn file(columns: Vec<(String, ArrayRef)>, version: Version) -> Counted {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let mut options = WriteOptions::default();
     options.version = version;
+    // Forms that are easy to foretell, and nothing beside the pages.
+    options.profile = Profile::Fast;
+    options.checksums = false;
     let mut file = Vec::new();
     let mut writer = FileWriter::new(&mut file, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();

@@ -206,6 +206,11 @@ impl Budget {
         }
     }
 
+    /// Puts back what was taken and not needed.
+    fn put_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
     fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
     }
@@ -226,6 +231,13 @@ pub(crate) struct Scratch {
     levels: FixedValues,
     /// Checked dictionary indices of a unit.
     indices: Vec<u32>,
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A read of thousands of pages would otherwise use up its budget with leases.
+        self.budget.put_back(self.leased);
+    }
 }
 
 impl Scratch {
@@ -393,6 +405,9 @@ mod tests {
         b.claim(2 << 20, "b").unwrap();
         assert!(matches!(b.claim(1, "b"), Err(Error::Limit { option: "memory_limit", .. })));
         a.claim(1000, "a").unwrap();
+        assert!(budget.claim(1, "more").is_err());
+        drop(a);
+        budget.claim((1 << 20) - 1010, "what was leased and not claimed").unwrap();
         assert!(budget.claim(1, "more").is_err());
     }
 }
