@@ -1,7 +1,8 @@
 //! What is read, to the byte: the spans of open, scan and take.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
+#[path = "support/counted.rs"]
+mod counted;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use arrow_array::{
     StringArray,
 };
 use arrow_schema::{DataType, Field};
+use counted::Counted;
 use lancet::{BufferReport, FileWriter, PageReport, Version, WriteOptions};
-use support::counted::Counted;
 
 const ROWS: u64 = 20_000;
 
