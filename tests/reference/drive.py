@@ -21,10 +21,11 @@ class Lancet:
         done = subprocess.run([self.path, *map(str, arguments)], capture_output=True, text=True, timeout=300)
         if done.returncode:
             raise Failed(f'lancet {" ".join(map(str, arguments))}: exit {done.returncode}: {done.stderr.strip()[-2000:]}')
+        return done.stdout
 
-    def convert(self, source, target, version, page_bytes=None):
-        pages = [] if page_bytes is None else ['--page-bytes', page_bytes]
-        self._run('convert', source, target, '--format-version', version, *pages)
+    def convert(self, source, target, version, *options):
+        """Writes a file; returns what is printed."""
+        return self._run('convert', source, target, '--format-version', version, *options)
 
     def cat(self, source, target, *options):
         self._run('cat', source, *options, '-o', target)

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod convert;
+mod crash;
 mod errors;
 mod help;
 mod lancet;
 mod read;
+mod verify;

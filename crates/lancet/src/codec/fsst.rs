@@ -29,6 +29,9 @@ use crate::error::{Error, Result, ensure};
 /// Bytes of a stored table.
 pub(crate) const TABLE_BYTES: usize = 2312;
 
+/// Bytes that a coded byte stands for at most.
+pub(super) const MAX_EXPANSION: u64 = 8;
+
 const MAGIC: [u8; 4] = *b"TSSF";
 const ESCAPE: u8 = 255;
 /// Codes decoded in one step.

@@ -170,7 +170,7 @@ fn resize(out: &mut Vec<u8>, size: u64) -> Result<()> {
 }
 
 fn too_large(needed: u64, limit: u64) -> Error {
-    Error::Limit { what: "a compressed unit".into(), needed, limit, option: "memory_limit" }
+    Error::limit("a compressed unit", needed, limit, "memory_limit")
 }
 
 fn zstd_error(code: usize) -> Error {

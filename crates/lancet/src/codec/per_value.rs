@@ -12,7 +12,7 @@
 
 use super::flat::{self, Rows};
 use super::{
-    Encoding, PackedField, PackedWidth, Scratch, ValueType, Values, fixed_size_list, general,
+    Encoding, PackedField, PackedWidth, Scratch, ValueType, Values, fixed_size_list, fsst, general,
     mini_block, mismatch, packed_struct, size, size_u64,
 };
 use crate::error::{Error, Result, ensure};
@@ -183,7 +183,12 @@ pub(crate) fn decode_value(
     match (encoding, out) {
         (Encoding::Variable { .. }, Values::Variable(out)) => out.push(stored),
         (Encoding::Fsst { table, .. }, Values::Variable(out)) => {
+            let most = size_u64(stored.len()).saturating_mul(fsst::MAX_EXPANSION);
+            scratch.claim(most, "a coded string")?;
+            let before = out.bytes.len();
             table.decode_value(stored, &mut out.bytes)?;
+            let grown = out.bytes.len().saturating_sub(before);
+            scratch.release(most.saturating_sub(size_u64(grown)));
             out.close_value()
         }
         (Encoding::General { scheme, .. }, Values::Variable(out)) => {

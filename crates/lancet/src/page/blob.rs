@@ -35,6 +35,9 @@ pub(crate) struct Descriptions {
 }
 
 impl Descriptions {
+    /// Bytes of one description in memory.
+    pub(crate) const ENTRY_BYTES: u64 = 16;
+
     pub(crate) fn push_default(&mut self, n: usize) -> Result<()> {
         self.spans.resize(self.spans.len().saturating_add(n), 0..0);
         Ok(())
@@ -149,6 +152,7 @@ pub(crate) fn encode(
         encoding: Encoding::PackedStruct { field_bits: vec![64, 64] },
         dictionary: None,
         chunk_size: ChunkSize { target_bytes: 4096, max_values: 256 },
+        level_compression: None,
     };
     let page = mini_block::encode::encode(&input, rules)?;
     match page {

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::request::ProjectedColumns;
 use super::{FileReader, take};
-use crate::codec::Scratch;
+use crate::codec::Budget;
 use crate::error::{Error, Result, ensure};
 use crate::schema::columns::{LeafKind, Node, is_blob};
 use crate::schema::descriptions::describe_blobs;
@@ -128,7 +128,7 @@ impl Blobs {
             span.end
         );
         let bytes = span.end.saturating_sub(span.start);
-        Scratch::new(file.options.memory_limit).claim(bytes, "a blob")?;
+        Budget::new(file.options.memory_limit).claim(bytes, "a blob")?;
         let read = file.source.read(std::slice::from_ref(&span))?.pop();
         read.ok_or_else(|| Error::invalid("the source returned nothing for a span"))
     }

@@ -20,7 +20,7 @@
 //! ```
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -29,7 +29,7 @@ use rayon::prelude::*;
 
 use super::file::{FileColumn, OpenFile};
 use super::leaf::{LeafColumnType, leaves_of};
-use crate::codec::{Scratch, Values, VariableValues};
+use crate::codec::{Budget, Scratch, Values, VariableValues};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
 use crate::schema::columns::Node;
@@ -46,12 +46,15 @@ pub(crate) struct ProjectedColumns {
     pub(crate) schema: SchemaRef,
     pub(crate) nodes: Vec<Node>,
     pub(crate) leaves: Vec<LeafColumnType>,
+    /// The number of rows that all columns have; known once their metadata is loaded.
+    pub(crate) num_rows: OnceLock<u64>,
 }
 
 impl ProjectedColumns {
     pub(crate) fn new(projection: Projection) -> Result<Arc<Self>> {
         let Projection { schema, nodes } = projection;
-        Ok(Arc::new(Self { schema, leaves: leaves_of(&nodes)?, nodes }))
+        let leaves = leaves_of(&nodes)?;
+        Ok(Arc::new(Self { schema, nodes, leaves, num_rows: OnceLock::new() }))
     }
 
     /// The same fields, with blobs described.
@@ -68,6 +71,8 @@ pub(crate) struct Request {
     projection: Arc<ProjectedColumns>,
     /// Sorted, disjoint, non-empty; `None` asks only for the column metadata.
     rows: Option<Vec<Range<u64>>>,
+    /// What the read may still hold.
+    budget: Budget,
     stage: Stage,
     spans: Vec<Range<u64>>,
     /// Leaves whose column metadata is among the spans.
@@ -118,10 +123,12 @@ impl Request {
         projection: Arc<ProjectedColumns>,
         rows: Option<Vec<Range<u64>>>,
     ) -> Result<Self> {
+        let budget = Budget::new(file.options.memory_limit);
         let mut request = Self {
             file,
             projection,
             rows,
+            budget,
             stage: Stage::Columns,
             spans: Vec::new(),
             pending: Vec::new(),
@@ -153,6 +160,9 @@ impl Request {
     fn advance(&mut self, bytes: Vec<Bytes>) -> Result<()> {
         if bytes.len() != self.spans.len() {
             return Err(Error::invalid("the source returned another number of spans"));
+        }
+        for (span, bytes) in self.spans.iter().zip(&bytes) {
+            self.file.check_bytes(span, bytes)?;
         }
         self.spans.clear();
         let mut bytes = bytes.into_iter();
@@ -226,7 +236,7 @@ impl Request {
             }
             self.leaves.push(LeafRead { column, pages, sink: LeafSink::new(&leaf.leaf)? });
         }
-        Ok(())
+        self.claim_spans("the indexes of the pages")
     }
 
     fn load_indexes(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
@@ -234,7 +244,7 @@ impl Request {
             for page_read in read.pages.iter_mut().filter(|read| read.index.is_none()) {
                 let page = read.column.page(page_read.page)?;
                 let buffers: Vec<Bytes> = bytes.take(page.index_spans().len()).collect();
-                let index = self.file.load_index(leaf, page, &buffers)?;
+                let index = self.file.load_index(leaf, page, &buffers, &self.budget)?;
                 page_read.index = Some(index);
                 if page_read.whole(page).is_some() {
                     page_read.data = Some(next(bytes)?);
@@ -260,11 +270,18 @@ impl Request {
                 page_read.task = Some(task);
             }
         }
-        Ok(())
+        self.claim_spans("the data of the rows")
+    }
+
+    /// Pages may share their bytes, so the size of the file does not bound what they fetch.
+    fn claim_spans(&self, what: &str) -> Result<()> {
+        let sizes = self.spans.iter().map(|span| span.end.saturating_sub(span.start));
+        self.budget.claim(sizes.fold(0, u64::saturating_add), what)
     }
 
     fn decode(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
-        let limit = self.file.options.memory_limit;
+        let budget = self.budget.clone();
+        let num_rows = count_rows(self.rows.as_deref().unwrap_or_default());
         let mut total = 0_usize;
         let mut work = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
@@ -276,11 +293,13 @@ impl Request {
                     (None, None) => {}
                 }
             }
-            total = total.saturating_add(fetched.iter().map(Bytes::len).sum());
+            let stored = fetched.iter().map(Bytes::len).sum();
+            total = total.saturating_add(stored);
+            read.sink.reserve(num_rows, stored);
             work.push((leaf.column, read, fetched));
         }
         let decode = |(column, read, fetched): (u32, &mut LeafRead, Vec<Bytes>)| {
-            read.decode(&fetched, &mut Scratch::new(limit)).in_column(column)
+            read.decode(&fetched, &mut Scratch::sharing(&budget)).in_column(column)
         };
         if total >= PARALLEL_BYTES && work.len() > 1 {
             work.into_par_iter().try_for_each(decode)
@@ -294,7 +313,6 @@ impl Request {
         for (leaf, read) in self.projection.leaves.iter().zip(&self.leaves) {
             let SinkValues::Blob(blobs) = &read.sink.values else { continue };
             let spans = blobs.spans.iter().filter(|span| !span.is_empty());
-            let mut bytes = 0_u64;
             for span in spans {
                 if span.end > data_end {
                     let rule =
@@ -302,11 +320,12 @@ impl Request {
                     return Err(Error::corrupt(rule)).in_column(leaf.column);
                 }
                 if !leaf.described {
-                    bytes = bytes.saturating_add(span.end.saturating_sub(span.start));
+                    // Fetched, then copied into the column.
+                    let size = span.end.saturating_sub(span.start);
+                    self.budget.claim(size.saturating_mul(2), "the blobs of the rows")?;
                     self.spans.push(span.clone());
                 }
             }
-            Scratch::new(self.file.options.memory_limit).claim(bytes, "the blobs of a batch")?;
         }
         Ok(())
     }
@@ -338,7 +357,7 @@ impl Request {
             .map_err(|_| Error::invalid(format!("{num_rows} rows are too many for one batch")))?;
         let mut leaves = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(self.leaves) {
-            leaves.push(read.finish().in_column(leaf.column)?);
+            leaves.push(leaf_column(read.sink).in_column(leaf.column)?);
         }
         let mut leaves = leaves.into_iter();
         let nodes = self.projection.nodes.iter();
@@ -372,17 +391,18 @@ impl LeafRead {
         }
         Ok(())
     }
+}
 
-    fn finish(self) -> Result<LeafColumn> {
-        let values = match self.sink.values {
-            SinkValues::Plain(values) => LeafValues::Plain(values),
-            SinkValues::Dictionary(values) => {
-                LeafValues::Dictionary { keys: values.keys, dictionary: values.dictionary }
-            }
-            SinkValues::Blob(_) => return Err(Error::corrupt("blobs without their payloads")),
-        };
-        Ok(LeafColumn { values, layers: self.sink.assembler.finish()? })
-    }
+/// What a sink has collected.
+pub(super) fn leaf_column(sink: LeafSink) -> Result<LeafColumn> {
+    let values = match sink.values {
+        SinkValues::Plain(values) => LeafValues::Plain(values),
+        SinkValues::Dictionary(values) => {
+            LeafValues::Dictionary { keys: values.keys, dictionary: values.dictionary }
+        }
+        SinkValues::Blob(_) => return Err(Error::corrupt("blobs without their payloads")),
+    };
+    Ok(LeafColumn { values, layers: sink.assembler.finish()? })
 }
 
 /// The pages that hold the rows, with the rows counted from the start of each page.

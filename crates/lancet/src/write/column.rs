@@ -9,14 +9,18 @@ use super::blob;
 use super::dictionary::{self, PageDictionary};
 use super::long_row;
 use super::sink::Sink;
-use crate::choose::{Choice, choose, choose_dictionary, choose_indices};
+use super::summary::{ExplainedPage, Why};
+use crate::choose::{
+    Form, MiniBlockForm, Subject, choose, choose_dictionary_column, level_compression,
+};
 use crate::codec::{ValueType, Values};
 use crate::error::{Error, Result};
 use crate::levels::{
     LeafPiece, NestingLayer, Numbering, Shredded, Step, extract, max_entries, shred,
 };
-use crate::measure::measure;
-use crate::page::encode::{EncodedPage, PageLevels, all_null, scalar};
+use crate::measure::{fill_nulls, measure};
+use crate::options::Settings;
+use crate::page::encode::{PageLevels, all_null, scalar};
 use crate::page::mini_block::encode::MiniBlockInput;
 use crate::page::rules::Rules;
 use crate::page::{full_zip, mini_block};
@@ -36,6 +40,9 @@ pub(super) struct ColumnPlan {
     values: ValueType,
     key_bits: Option<u64>,
     rules: Rules,
+    settings: Settings,
+    /// Names from the top down, with dots between.
+    pub(super) name: String,
     /// The layers, leaf outwards, that are nullable in every page: see [`steady_layers`].
     nullable: Vec<bool>,
 }
@@ -45,15 +52,16 @@ impl ColumnPlan {
     /// from.
     pub(super) fn new(
         leaf: &Leaf,
-        root: usize,
-        path: &[(Step, FieldRef)],
+        (root, path): (usize, &[(Step, FieldRef)]),
         rules: Rules,
+        settings: Settings,
+        name: String,
     ) -> Result<Self> {
         let (values, key_bits) = (value_type(leaf)?, key_bits(leaf.field.data_type()));
         let nullable = steady_layers(path);
         let path = path.iter().map(|(step, _)| *step).collect();
         let Leaf { field, kind, .. } = leaf.clone();
-        Ok(Self { field, kind, root, path, values, key_bits, rules, nullable })
+        Ok(Self { field, kind, root, path, values, key_bits, rules, settings, name, nullable })
     }
 }
 
@@ -86,7 +94,7 @@ impl ColumnWriter {
         root: &ArrayRef,
         given: u64,
         page_bytes: u64,
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<u64> {
         let piece = self.plan.extract(root)?;
         let bytes = piece_bytes(&piece);
@@ -107,7 +115,7 @@ impl ColumnWriter {
         given: u64,
         page_bytes: u64,
         sink: &mut Sink<impl Write>,
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<u64> {
         let mut piece = self.plan.extract(root)?;
         piece.values = blob::store(&piece.values, sink)?;
@@ -122,7 +130,7 @@ impl ColumnWriter {
         bytes: u64,
         given: u64,
         page_bytes: u64,
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<u64> {
         if self.pieces.is_empty() {
             self.oldest = given;
@@ -137,7 +145,7 @@ impl ColumnWriter {
     }
 
     /// Encodes everything collected as pages.
-    pub(super) fn flush(&mut self) -> Result<Vec<EncodedPage>> {
+    pub(super) fn flush(&mut self) -> Result<Vec<ExplainedPage>> {
         self.bytes = 0;
         let roots = std::mem::take(&mut self.roots);
         let pieces = std::mem::take(&mut self.pieces);
@@ -190,7 +198,7 @@ impl ColumnPlan {
         &self,
         roots: &[ArrayRef],
         pieces: &[LeafPiece],
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<()> {
         let mut shredded = shred(pieces)?;
         shredded.make_nullable(&self.nullable);
@@ -213,51 +221,83 @@ impl ColumnPlan {
         &self,
         pieces: &[LeafPiece],
         shredded: &Shredded,
-    ) -> Result<Option<EncodedPage>> {
+    ) -> Result<Option<ExplainedPage>> {
         let levels = PageLevels::from(shredded);
+        if self.kind == LeafKind::Blob {
+            let page = blob::encode_page(pieces, levels, self.rules)?;
+            return Ok(Some(Why::of("blobs lie outside of pages").page(page)));
+        }
         let valid = valid_values(shredded)?;
         let nothing_valid = match &valid {
             Some(valid) => !valid.contains(&true),
             None => shredded.num_values == 0,
         };
-        if nothing_valid && self.kind != LeafKind::Blob {
-            return all_null(levels, self.rules).map(Some);
-        }
-        if self.kind == LeafKind::Blob {
-            return blob::encode_page(pieces, levels, self.rules).map(Some);
+        if nothing_valid {
+            let page = all_null(levels, self.rules)?;
+            return Ok(Some(Why::of("all values are null").page(page)));
         }
         if self.key_bits.is_some() {
             let slots = shredded.slots.iter();
             let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values)?;
-            let (encoding, chunk_size) = choose_indices(&page.keys, &measure(&page.keys, None));
-            let dictionary = Some((choose_dictionary(&page.items)?, &page.items));
-            let values = &page.keys;
-            let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
-            return mini_block::encode::encode(&input, self.rules);
+            let choice =
+                choose_dictionary_column(page.keys, page.items, &self.settings, self.rules)?;
+            let values = Values::new(&self.values);
+            return self.encode_form(levels, &values, choice.form, Why::of(choice.reason));
         }
-        let values = self.page_values(pieces, shredded)?;
+        let mut values = self.page_values(pieces, shredded)?;
+        if let Some(valid) = &valid {
+            fill_nulls(&mut values, valid);
+        }
         let measures = measure(&values, valid.as_deref());
-        match choose(&values, &measures, false, self.rules)? {
-            Choice::AllNull => all_null(levels, self.rules).map(Some),
-            Choice::Constant(position) => {
+        let choice = choose(Subject {
+            values: &values,
+            measures: &measures,
+            valid: valid.as_deref(),
+            settings: &self.settings,
+            rules: self.rules,
+        });
+        let choice = choice.map_err(|error| in_column(&self.name, error))?;
+        let why = Why { reason: choice.reason, candidates: choice.candidates };
+        self.encode_form(levels, &values, choice.form, why)
+    }
+
+    /// Encodes values in the form chosen for them.
+    fn encode_form(
+        &self,
+        levels: PageLevels<'_>,
+        values: &Values,
+        form: Form,
+        why: Why,
+    ) -> Result<Option<ExplainedPage>> {
+        let page = match form {
+            Form::AllNull => all_null(levels, self.rules).map(Some),
+            Form::Constant(position) => {
                 let mut value = Values::new(&self.values);
-                value.append_range(&values, position..position + 1)?;
+                value.append_range(values, position..position + 1)?;
                 scalar(levels, &value, self.rules).map(Some)
             }
-            Choice::MiniBlock { encoding, chunk_size, coded } => {
-                let (values, dictionary) = (coded.as_ref().unwrap_or(&values), None);
-                let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
+            Form::MiniBlock(form) => {
+                let MiniBlockForm { encoding, chunk_size, values: replaced, dictionary } = form;
+                let input = MiniBlockInput {
+                    levels,
+                    values: replaced.as_ref().unwrap_or(values),
+                    encoding,
+                    dictionary: dictionary.as_ref().map(|(e, items)| (e.clone(), items)),
+                    chunk_size,
+                    level_compression: level_compression(&self.settings),
+                };
                 mini_block::encode::encode(&input, self.rules)
             }
-            Choice::FullZip { encoding, coded } => {
-                let values = coded.as_ref().unwrap_or(&values);
+            Form::FullZip { encoding, values: replaced } => {
+                let values = replaced.as_ref().unwrap_or(values);
                 full_zip::encode::encode(levels, values, encoding).map(Some)
             }
-        }
+        };
+        Ok(page?.map(|page| why.page(page)))
     }
 
     /// Encodes a single row that no chunk can hold.
-    fn encode_long_row(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<EncodedPage> {
+    fn encode_long_row(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<ExplainedPage> {
         let refused = |error: Error| match error {
             Error::Unsupported(why) => Error::unsupported(format!(
                 "a row of `{}` has {} levels around {} values, too many for a chunk, and cannot \
@@ -274,7 +314,8 @@ impl ColumnPlan {
         }
         let values = self.page_values(pieces, shredded)?;
         let encoding = long_row::zipped_encoding(&values, self.rules).map_err(refused)?;
-        full_zip::encode::encode(PageLevels::from(shredded), &values, encoding)
+        let page = full_zip::encode::encode(PageLevels::from(shredded), &values, encoding)?;
+        Ok(Why::of("a row has more levels than a chunk can count").page(page))
     }
 
     /// The values of a page.
@@ -286,6 +327,13 @@ impl ColumnPlan {
             }
         }
         Ok(values)
+    }
+}
+
+fn in_column(name: &str, error: Error) -> Error {
+    match error {
+        Error::Invalid(message) => Error::invalid(format!("column `{name}`: {message}")),
+        other => other,
     }
 }
 

@@ -53,12 +53,17 @@ impl FullZipIndex {
             }
         };
         let index = Self { offsets: Some(offsets.clone()), width };
-        let (first, last) = (index.offset(0)?, index.offset(page.num_rows)?);
+        index.check_ends(page.num_rows, stored).in_buffer(1)?;
+        Ok(index)
+    }
+
+    fn check_ends(&self, num_rows: u64, stored: u64) -> Result<()> {
+        let (first, last) = (self.offset(0)?, self.offset(num_rows)?);
         ensure!(
             first == 0 && last == stored,
             "a repetition index from {first} to {last} for {stored} bytes"
         );
-        Ok(index)
+        Ok(())
     }
 
     /// Spans of the rows' bytes, one for each range.
