@@ -1,7 +1,8 @@
 //! Blobs: read by the byte, described, and scanned.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
+#[path = "support/counted.rs"]
+mod counted;
 
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Int32Array, LargeBinaryArray, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, Fields, Schema};
+use counted::Counted;
 use lancet::{Error, FileReader, FileWriter, Version, WriteOptions};
-use support::counted::Counted;
 
 const ROWS: usize = 1_000;
 

@@ -1,7 +1,8 @@
 //! What is read, to the byte: the spans of open, scan and take.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
+#[path = "support/counted.rs"]
+mod counted;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,18 +14,29 @@ use arrow_array::{
     StringArray,
 };
 use arrow_schema::{DataType, Field};
-use lancet::{BufferReport, FileWriter, PageReport, Profile, Version, WriteOptions};
-use support::counted::Counted;
+use counted::Counted;
+use lancet::{
+    BufferReport, FileWriter, PageReport, Profile, StructuralEncoding, Version, WriteOptions,
+};
 
 const ROWS: u64 = 20_000;
 
 fn file(columns: Vec<(String, ArrayRef)>, version: Version) -> Counted {
+    file_with(columns, version, |_| {})
+}
+
+fn file_with(
+    columns: Vec<(String, ArrayRef)>,
+    version: Version,
+    set: impl Fn(&mut WriteOptions),
+) -> Counted {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let mut options = WriteOptions::default();
     options.version = version;
     // Forms that are easy to foretell, and nothing beside the pages.
     options.profile = Profile::Fast;
     options.checksums = false;
+    set(&mut options);
     let mut file = Vec::new();
     let mut writer = FileWriter::new(&mut file, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();
@@ -194,7 +206,10 @@ fn a_zipped_string_is_its_bytes_once_the_index_is_known() {
         });
         letters.collect()
     };
-    let source = one_column(StringArray::from_iter_values((0..2_000).map(value)));
+    let strings: ArrayRef = Arc::new(StringArray::from_iter_values((0..2_000).map(value)));
+    let source = file_with(vec![("c".into(), strings)], Version::V2_2, |options| {
+        options.column("c").structural_encoding(StructuralEncoding::FullZip);
+    });
     let page = page(&source);
     assert_eq!(page.layout, "full-zip");
     let reader = source.open();

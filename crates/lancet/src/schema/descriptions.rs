@@ -50,6 +50,7 @@ fn describe(node: &Node) -> Node {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing)]
 mod tests {
     use super::*;
     use crate::schema::columns::{columns_of, leaves};
@@ -63,8 +64,7 @@ mod tests {
         let schema = Arc::new(Schema::new(vec![inner]));
         let nodes = columns_of(&schema).unwrap();
         let described = describe_blobs(&Projection { schema, nodes });
-        let found: Vec<bool> =
-            leaves(&described.nodes).into_iter().map(|leaf| is_described(leaf)).collect();
+        let found: Vec<bool> = leaves(&described.nodes).into_iter().map(is_described).collect();
         assert_eq!(found, [false, true]);
         let DataType::Struct(fields) = described.schema.field(0).data_type() else { panic!() };
         assert_eq!(*fields[0].data_type(), DataType::LargeBinary);

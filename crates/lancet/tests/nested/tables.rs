@@ -13,10 +13,15 @@ use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
 use lancet::Version;
 
-use super::Random;
+use crate::support::Random;
 
 /// Items of all lists of a column stay below this.
 const MOST_ITEMS: u64 = 6_000;
+
+/// One of some values.
+pub fn pick<T: Copy>(random: &mut Random, choices: &[T]) -> T {
+    choices[random.below(choices.len() as u64) as usize]
+}
 
 /// Where a field stands.
 #[derive(Clone, Copy)]
@@ -36,7 +41,7 @@ impl Place {
 
 /// A table that the version can hold.
 pub fn table(random: &mut Random, version: Version) -> RecordBatch {
-    let rows = random.pick(&[0, 1, 2, 3, 20, 64, 100, 300, 1_500]) as usize;
+    let rows = pick(random, &[0, 1, 2, 3, 20, 64, 100, 300, 1_500]) as usize;
     // Rows before and after the ones that count.
     let (before, after) = (random.below(5) as usize, random.below(5) as usize);
     let all = before + rows + after;
@@ -48,7 +53,7 @@ pub fn table(random: &mut Random, version: Version) -> RecordBatch {
         let count = 1 + random.below(3);
         (0..count)
             .map(|i| {
-                let depth = random.pick(&[0, 1, 1, 2, 2, 3, 4, 6]);
+                let depth = pick(random, &[0, 1, 1, 2, 2, 3, 4, 6]);
                 field(random, &format!("c{i}"), all, place(depth))
             })
             .collect()
@@ -111,7 +116,7 @@ fn lists(random: &mut Random, n: usize, place: Place) -> (Vec<u64>, FieldRef, Ar
         offsets.push(last + if last + length > MOST_ITEMS { 0 } else { length });
     }
     let num_items = (offsets[n] + random.below(3)) as usize;
-    let name = random.pick(&["item", "element"]);
+    let name = pick(random, &["item", "element"]);
     let (item, items) = field(random, name, num_items, place.below(true));
     (offsets, Arc::new(item), items)
 }
@@ -189,7 +194,7 @@ fn leaf(random: &mut Random, name: &str, n: usize, place: Place) -> (Field, Arra
 }
 
 fn numbers(random: &mut Random, n: usize) -> ArrayRef {
-    let end = random.pick(&[2, 100, 1 << 40, u64::MAX]);
+    let end = pick(random, &[2, 100, 1 << 40, u64::MAX]);
     let values: ScalarBuffer<u64> = (0..n).map(|_| random.below(end)).collect();
     Arc::new(UInt64Array::new(values, nulls(random, n)))
 }
