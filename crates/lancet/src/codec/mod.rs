@@ -283,7 +283,7 @@ impl Scratch {
     /// Bytes claimed so far.
     #[cfg(test)]
     fn claimed(&self) -> u64 {
-        self.budget.limit - self.left()
+        self.budget.limit.saturating_sub(self.left())
     }
 
     /// What may still be claimed.
