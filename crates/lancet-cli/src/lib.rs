@@ -6,7 +6,9 @@ mod cat;
 mod convert;
 mod copy;
 mod demo;
+mod dictionaries;
 mod error;
+mod explain;
 mod format;
 mod input;
 mod inspect;
@@ -85,7 +87,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
     match &cli.command {
-        Command::Convert(args) => convert::run(args, cli.quiet),
+        Command::Convert(args) => convert::run(args, cli.quiet, out),
         Command::Cat(args) => cat::run(args, cli.quiet, out),
         Command::Take(args) => take::run(args, cli.quiet, out),
         Command::Schema(args) => schema::run(args, out),

@@ -26,7 +26,7 @@ fn open(parts: &Parts, change: impl FnOnce(&mut ReadOptions)) -> Result<FileRead
 
 /// Reads all rows as one batch.
 fn read_all(reader: &FileReader) -> Result<usize> {
-    let rows = reader.scan().batch_rows(usize::MAX).build()?;
+    let rows = reader.scan().batch_rows(usize::MAX).batch_bytes(u64::MAX).build()?;
     rows.map(|batch| batch.map(|batch| batch.num_rows())).sum()
 }
 

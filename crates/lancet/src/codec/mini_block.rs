@@ -69,7 +69,11 @@ pub(super) fn check_list(encoding: &Encoding, value_type: &ValueType, in_rows: b
                 "a list of {dimension} items is stored with {items_per_value} items"
             );
             match (&**values, &**item) {
-                (Encoding::Constant, ValueType::Fixed { .. }) if in_rows && *has_validity => Ok(()),
+                // All items are null: numbers, or lists themselves.
+                (
+                    Encoding::Constant,
+                    ValueType::Fixed { .. } | ValueType::FixedSizeList { .. } | ValueType::Nothing,
+                ) if in_rows && *has_validity => Ok(()),
                 (values, item) => check_list(values, item, in_rows),
             }
         }

@@ -206,7 +206,8 @@ impl Budget {
         }
     }
 
-    fn left(&self) -> u64 {
+    /// What may still be claimed.
+    pub(crate) fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 }

@@ -108,6 +108,17 @@ pub(crate) fn fixed_width_bytes(encoding: &Encoding) -> Result<usize> {
     }
 }
 
+/// Whether rows hold null items that take no bytes, so that a few bytes may stand for many values:
+/// claim [`Values::default_bytes`] for them before.
+pub(crate) fn has_null_items(encoding: &Encoding) -> bool {
+    match encoding {
+        Encoding::FixedSizeList { values, .. } => {
+            **values == Encoding::Constant || has_null_items(values)
+        }
+        _ => false,
+    }
+}
+
 /// Appends the values of `num_rows` rows; that of row `i` lies at `i * stride + skip`.
 ///
 /// Rows of `Constant` alone have no bytes: claim [`Values::default_bytes`] for them before.

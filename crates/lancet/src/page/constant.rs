@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::encode::{EncodedPage, PageLevels, level_encoding};
+use super::encode::{EncodedPage, LevelForms, PageLevels, level_encoding};
 use super::layout::{ConstantLayout, ConstantValue, Layout};
 use super::rules::Rules;
 use super::sink::{LeafSink, LeafType, SinkValues};
@@ -279,7 +279,9 @@ pub(super) fn encode(
         let encode = |stream: Option<&[u16]>| {
             let Some(stream) = stream else { return Ok((Vec::new(), None, 0)) };
             let encoding = if compress {
-                level_encoding(stream, rules.compressed_levels)
+                let runs = rules.compressed_levels;
+                let levels_per_chunk = stream.len();
+                level_encoding(stream, LevelForms { runs, compression: None, levels_per_chunk })?
             } else {
                 Encoding::Flat { bits: 16 }
             };

@@ -92,6 +92,15 @@ impl Page {
         }
     }
 
+    /// The buffer that holds the values of all rows; none where they come with the index.
+    pub(crate) fn data_span(&self) -> Option<&Range<u64>> {
+        match &self.layout {
+            Layout::MiniBlock(_) | Layout::Blob(_) => self.buffers.get(1),
+            Layout::FullZip(_) => self.buffers.first(),
+            Layout::Constant(_) => None,
+        }
+    }
+
     /// Parses the bytes of [`Page::index_spans`].
     pub(crate) fn parse_index(
         &self,

@@ -218,6 +218,18 @@ impl OpenFile {
         PageKey { file: self.cache_id, column, page }
     }
 
+    /// About how many bytes a row of the columns has in memory.
+    pub(crate) fn row_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
+        let of_leaf = |leaf: &LeafColumnType| {
+            let Some(column) = self.column(leaf.column) else { return 0 };
+            let stored = column.pages.iter().flat_map(|page| &page.buffers);
+            let stored = stored.map(|span| span.end.saturating_sub(span.start));
+            let stored = stored.fold(0, u64::saturating_add) / column.num_rows.max(1);
+            stored.max(leaf.leaf.values.fixed_bytes())
+        };
+        leaves.iter().map(of_leaf).fold(0, u64::saturating_add)
+    }
+
     /// Number of rows of columns that are read together.
     pub(crate) fn common_rows(&self, leaves: &[LeafColumnType]) -> Result<u64> {
         let mut common = None;

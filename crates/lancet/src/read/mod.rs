@@ -1,5 +1,6 @@
 //! The blocking reader: owns the file and the limits, contains no format knowledge.
 
+mod blobs;
 mod cache;
 mod file;
 pub(crate) mod inspect;
@@ -19,6 +20,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
+pub use blobs::{BlobDescription, Blobs};
 pub use cache::SearchCache;
 pub use scan::{Batches, Scan};
 pub use source::Source;
@@ -161,6 +163,11 @@ impl FileReader {
         take::take(self, &self.projection(&columns)?, rows)
     }
 
+    /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
+    pub fn blobs(&self, column: &str) -> Result<Blobs> {
+        Blobs::new(self, column)
+    }
+
     /// Starts to describe a scan.
     pub fn scan(&self) -> Scan {
         Scan::new(self.clone())
@@ -185,8 +192,12 @@ impl FileReader {
 
     /// Loads the metadata of the columns and returns their common number of rows.
     fn load_columns(&self, projection: &Arc<ProjectedColumns>) -> Result<u64> {
+        if let Some(num_rows) = projection.num_rows.get() {
+            return Ok(*num_rows);
+        }
         self.run(Request::new(self.file.clone(), projection.clone(), None)?)?;
-        self.file.common_rows(&projection.leaves)
+        let num_rows = self.file.common_rows(&projection.leaves)?;
+        Ok(*projection.num_rows.get_or_init(|| num_rows))
     }
 
     /// Reads rows that are sorted, disjoint and inside the file.

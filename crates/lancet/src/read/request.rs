@@ -7,6 +7,8 @@
 //! column metadata ► page indexes ► data ► blob payloads ► record batch
 //! ```
 //!
+//! A page that is read as a whole and whose index is not known yet gives both in one round.
+//!
 //! A driver is a loop:
 //!
 //! ```text
@@ -18,7 +20,7 @@
 //! ```
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -29,8 +31,9 @@ use super::file::{FileColumn, OpenFile};
 use super::leaf::{LeafColumnType, leaves_of};
 use crate::codec::{Budget, Scratch, Values, VariableValues};
 use crate::error::{Error, Locate, Result, ensure};
-use crate::page::{LeafSink, PageIndex, PageTask, SinkValues, count_rows};
+use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
 use crate::schema::columns::Node;
+use crate::schema::descriptions::describe_blobs;
 use crate::schema::projection::Projection;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
 
@@ -43,12 +46,21 @@ pub(crate) struct ProjectedColumns {
     pub(crate) schema: SchemaRef,
     pub(crate) nodes: Vec<Node>,
     pub(crate) leaves: Vec<LeafColumnType>,
+    /// The number of rows that all columns have; known once their metadata is loaded.
+    pub(crate) num_rows: OnceLock<u64>,
 }
 
 impl ProjectedColumns {
     pub(crate) fn new(projection: Projection) -> Result<Arc<Self>> {
         let Projection { schema, nodes } = projection;
-        Ok(Arc::new(Self { schema, leaves: leaves_of(&nodes)?, nodes }))
+        let leaves = leaves_of(&nodes)?;
+        Ok(Arc::new(Self { schema, nodes, leaves, num_rows: OnceLock::new() }))
+    }
+
+    /// The same fields, with blobs described.
+    pub(crate) fn describe_blobs(&self) -> Result<Arc<Self>> {
+        let (schema, nodes) = (self.schema.clone(), self.nodes.clone());
+        Self::new(describe_blobs(&Projection { schema, nodes }))
     }
 }
 
@@ -92,7 +104,17 @@ struct PageRead {
     page: usize,
     rows: Vec<Range<u64>>,
     index: Option<Arc<PageIndex>>,
+    /// The data, where it is fetched together with the index.
+    data: Option<Bytes>,
     task: Option<PageTask>,
+}
+
+impl PageRead {
+    /// The data of a page of which every row is wanted.
+    fn whole<'a>(&self, page: &'a Page) -> Option<&'a Range<u64>> {
+        let all = [0..page.num_rows];
+        page.data_span().filter(|_| self.rows == all)
+    }
 }
 
 impl Request {
@@ -209,6 +231,7 @@ impl Request {
                 read.index = self.file.cached_index(leaf.column, page.number);
                 if read.index.is_none() {
                     self.spans.extend(page.index_spans());
+                    self.spans.extend(read.whole(page).cloned());
                 }
             }
             self.leaves.push(LeafRead { column, pages, sink: LeafSink::new(&leaf.leaf)? });
@@ -223,6 +246,9 @@ impl Request {
                 let buffers: Vec<Bytes> = bytes.take(page.index_spans().len()).collect();
                 let index = self.file.load_index(leaf, page, &buffers, &self.budget)?;
                 page_read.index = Some(index);
+                if page_read.whole(page).is_some() {
+                    page_read.data = Some(next(bytes)?);
+                }
             }
         }
         Ok(())
@@ -235,7 +261,12 @@ impl Request {
                 let Some(index) = &page_read.index else { continue };
                 let rows = std::mem::take(&mut page_read.rows);
                 let task = page.plan(index, rows).in_page(page.number).in_column(leaf.column)?;
-                self.spans.extend(task.spans.iter().cloned());
+                // A forged index may ask for less than the page.
+                let fetched = page.data_span().filter(|span| [(*span).clone()] == *task.spans);
+                page_read.data.take_if(|_| fetched.is_none());
+                if page_read.data.is_none() {
+                    self.spans.extend(task.spans.iter().cloned());
+                }
                 page_read.task = Some(task);
             }
         }
@@ -250,13 +281,23 @@ impl Request {
 
     fn decode(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
         let budget = self.budget.clone();
+        let num_rows = count_rows(self.rows.as_deref().unwrap_or_default());
         let mut total = 0_usize;
         let mut work = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
-            let tasks = read.pages.iter().filter_map(|page| page.task.as_ref());
-            let count = tasks.map(|task| task.spans.len()).sum();
-            let fetched: Vec<Bytes> = bytes.take(count).collect();
-            total = total.saturating_add(fetched.iter().map(Bytes::len).sum());
+            let mut fetched: Vec<Bytes> = Vec::new();
+            for page in &mut read.pages {
+                match (page.data.take(), &page.task) {
+                    (Some(data), _) => fetched.push(data),
+                    (None, Some(task)) => fetched.extend(bytes.take(task.spans.len())),
+                    (None, None) => {}
+                }
+            }
+            let stored = fetched.iter().map(Bytes::len).sum();
+            total = total.saturating_add(stored);
+            // Room is made for what the bytes may yield, as far as the budget goes.
+            let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
+            read.sink.reserve(num_rows, stored, most);
             work.push((leaf.column, read, fetched));
         }
         let decode = |(column, read, fetched): (u32, &mut LeafRead, Vec<Bytes>)| {
@@ -280,18 +321,24 @@ impl Request {
                         format!("a blob at {}..{} lies outside the data", span.start, span.end);
                     return Err(Error::corrupt(rule)).in_column(leaf.column);
                 }
-                // Fetched, then copied into the column.
-                let size = span.end.saturating_sub(span.start);
-                self.budget.claim(size.saturating_mul(2), "the blobs of the rows")?;
-                self.spans.push(span.clone());
+                if !leaf.described {
+                    // Fetched, then copied into the column.
+                    let size = span.end.saturating_sub(span.start);
+                    self.budget.claim(size.saturating_mul(2), "the blobs of the rows")?;
+                    self.spans.push(span.clone());
+                }
             }
         }
         Ok(())
     }
 
     fn fill_blobs(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
-        for read in &mut self.leaves {
+        for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
             let SinkValues::Blob(blobs) = &read.sink.values else { continue };
+            if leaf.described {
+                read.sink.values = SinkValues::Plain(blobs.as_values());
+                continue;
+            }
             let mut values = VariableValues::new(64);
             for span in &blobs.spans {
                 if span.is_empty() {
@@ -380,6 +427,7 @@ fn pages_of(column: &FileColumn, leaf: &LeafColumnType, rows: &[Range<u64>]) -> 
                     page: number,
                     rows: vec![local],
                     index: None,
+                    data: None,
                     task: None,
                 }),
             }

@@ -110,7 +110,8 @@ pub fn exercise(bytes: &[u8]) -> Reached {
         return Reached::Nothing;
     };
     let mut reached = Reached::Index;
-    if let Ok(batches) = reader.scan().batch_rows(3000).build() {
+    // On this thread, whose allocations are counted.
+    if let Ok(batches) = reader.scan().batch_rows(3000).threads(1).build() {
         // A page without bytes may have any number of rows, so a scan may have any number of
         // batches.
         for batch in batches.take(3) {

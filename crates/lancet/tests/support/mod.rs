@@ -1,8 +1,11 @@
-//! What the golden tests are made of.
+//! What the tests are made of. Each test program uses a part.
+#![allow(dead_code, reason = "every test program is compiled with all of it")]
 
 pub mod compare;
 pub mod corpus;
+pub mod counted;
 pub mod exceptions;
+pub mod nested;
 pub mod reading;
 pub mod select;
 pub mod writing;
@@ -90,6 +93,16 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
+    }
+
+    /// Starts from a number.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// One of some values.
+    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
     }
 
     /// A number in `0..end`; 0 when that is empty.
