@@ -8,7 +8,7 @@ pub fn everything(bytes: &[u8]) {
     options.max_metadata_bytes = 32 << 20;
     let Ok(reader) = FileReader::from_bytes(bytes.to_vec(), options) else { return };
     let last = reader.num_rows().saturating_sub(1);
-    if let Ok(batches) = reader.scan().batch_rows(3000).build() {
+    if let Ok(batches) = reader.scan().batch_rows(3000).threads(1).build() {
         batches.take(3).for_each(drop);
     }
     drop(reader.take(&[last, 0, last / 2]));

@@ -119,7 +119,7 @@ libfuzzer_sys::fuzz_target!(|table: Table| {
     writer.finish_into().unwrap();
     let reader = FileReader::from_bytes(file, ReadOptions::default()).unwrap();
     let mut start = 0;
-    for read in reader.scan().batch_rows(101).build().unwrap() {
+    for read in reader.scan().batch_rows(101).threads(1).build().unwrap() {
         let read = read.unwrap();
         assert_eq!(read.columns(), batch.slice(start, read.num_rows()).columns());
         start += read.num_rows();

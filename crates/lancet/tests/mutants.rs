@@ -15,7 +15,7 @@ mod small;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use guard::{Counting, Faults};
+use guard::{Counting, Outcomes};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -28,7 +28,7 @@ fn main() {
     };
     let (count, seed) = (option("--count", 100_000), option("--seed", 0));
     let files = small::files();
-    let (faults, next, start) = (Faults::default(), AtomicU64::new(seed), Instant::now());
+    let (outcomes, next, start) = (Outcomes::default(), AtomicU64::new(seed), Instant::now());
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get()) {
             scope.spawn(|| {
@@ -41,11 +41,11 @@ fn main() {
                     if option("--keep", u64::MAX) == seed {
                         std::fs::write("mutant.lance", &mutant).unwrap();
                     }
-                    faults.check(&format!("seed {seed}, from {name}"), &mutant);
+                    outcomes.check(&format!("seed {seed}, from {name}"), &mutant);
                 }
             });
         }
     });
     println!("{count} mutants in {:.0} s", start.elapsed().as_secs_f64());
-    faults.none(count);
+    outcomes.judge(count);
 }

@@ -55,9 +55,9 @@ impl LeafSink {
     }
 
     /// Makes room for rows that come from `stored` bytes.
-    pub(crate) fn reserve(&mut self, num_rows: u64, stored: usize) {
+    pub(crate) fn reserve(&mut self, num_rows: u64, stored: usize, most: usize) {
         // A bit-packed value may take one bit of 64; anything that shrinks more is grown as it comes.
-        let max_bytes = stored.saturating_mul(64).max(1 << 16);
+        let max_bytes = stored.saturating_mul(64).max(1 << 16).min(most);
         let num_rows = usize::try_from(num_rows).unwrap_or(usize::MAX);
         if let SinkValues::Plain(values) = &mut self.values {
             values.reserve(num_rows, max_bytes);

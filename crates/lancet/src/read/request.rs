@@ -295,7 +295,9 @@ impl Request {
             }
             let stored = fetched.iter().map(Bytes::len).sum();
             total = total.saturating_add(stored);
-            read.sink.reserve(num_rows, stored);
+            // Room is made for what the bytes may yield, as far as the budget goes.
+            let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
+            read.sink.reserve(num_rows, stored, most);
             work.push((leaf.column, read, fetched));
         }
         let decode = |(column, read, fetched): (u32, &mut LeafRead, Vec<Bytes>)| {

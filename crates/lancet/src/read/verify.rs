@@ -5,25 +5,37 @@
 //! | columns | the metadata of every column, the places of its buffers, its number of rows |
 //! | checksums | every buffer that has one, and the metadata |
 //! | pages | every page by itself: its index, all its rows, their values as Arrow |
-//! | rows | all columns together, if nothing was wrong before: nesting, nulls, counts |
+//! | fields | the columns of each top-level field together, if nothing was wrong before |
+//!
+//! Where no byte vouches for a number of rows, a few of them stand for all.
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_schema::Schema;
+
 use super::FileReader;
 use super::file::{FileColumn, OpenFile};
 use super::leaf::LeafColumnType;
-use super::request::leaf_column;
+use super::request::{ProjectedColumns, leaf_column};
 use crate::codec::{Budget, Scratch};
 use crate::container::checksums::Checksums;
 use crate::error::{Corrupt, Error, Locate, Result, ensure};
 use crate::page::{LeafSink, Page, SinkValues};
 use crate::schema::columns::{Leaf, Node, leaves};
+use crate::schema::projection::Projection;
 use crate::schema::to_arrow;
 
-/// Rows that are decoded at once.
-const WINDOW_ROWS: u64 = 64 << 10;
+/// Rows that stand for all others where they are alike.
+const SOME_ROWS: u64 = 8192;
+/// Fields are read in stretches such that each has this many bytes of the file, on average.
+const STRETCH_BYTES: u64 = 4096;
 
 /// What [`FileReader::verify`] found.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +81,7 @@ pub(super) fn verify(reader: &FileReader) -> Result<Verification> {
         }
     }
     if found.problems.is_empty() {
-        read_together(reader, &columns, &mut found)?;
+        read_fields(reader, &columns, &mut found)?;
     }
     Ok(found)
 }
@@ -169,62 +181,72 @@ fn check_page(file: &OpenFile, column: &LoadedColumn<'_>, page: &Page) -> Result
     let budget = Budget::new(file.options.memory_limit);
     let bytes = read(&page.index_spans(), &budget)?;
     let index = page.parse_index(leaf, &bytes, &mut Scratch::sharing(&budget))?;
-    // A page without buffers has any number of rows, all alike.
-    let step = column.leaf.first_entry(WINDOW_ROWS).max(1);
-    let num_rows = if page.buffers.is_empty() { page.num_rows.min(step) } else { page.num_rows };
-    let mut start = 0;
-    while start < num_rows {
-        let end = num_rows.min(start.saturating_add(step));
-        let budget = Budget::new(file.options.memory_limit);
-        let task = page.plan(&index, vec![start..end])?;
-        let fetched = read(&task.spans, &budget)?;
-        let mut sink = LeafSink::new(leaf)?;
-        page.decode(&index, &task, &fetched, &mut sink, &mut Scratch::sharing(&budget))?;
-        if let SinkValues::Blob(blobs) = &sink.values {
-            let outside = blobs.spans.iter().find(|span| span.end > file.index.data_end);
-            ensure!(outside.is_none(), "a blob at {outside:?} lies outside the data");
-        } else {
-            let values = leaf_column(sink)?;
-            to_arrow::build(&column.node, &mut std::iter::once(values))?;
-        }
-        start = end;
+    let alike = column.leaf.first_entry(SOME_ROWS);
+    let num_rows = if page.rows_are_alike() { page.num_rows.min(alike) } else { page.num_rows };
+    let task = page.plan(&index, vec![0..num_rows])?;
+    let fetched = read(&task.spans, &budget)?;
+    let mut sink = LeafSink::new(leaf)?;
+    page.decode(&index, &task, &fetched, &mut sink, &mut Scratch::sharing(&budget))?;
+    if let SinkValues::Blob(blobs) = &sink.values {
+        let outside = blobs.spans.iter().find(|span| span.end > file.index.data_end);
+        ensure!(outside.is_none(), "a blob at {outside:?} lies outside the data");
+    } else {
+        to_arrow::build(&column.node, &mut std::iter::once(leaf_column(sink)?))?;
     }
     Ok(())
 }
 
-/// Reads all columns together, each stretch between the edges of pages by itself.
-fn read_together(
+/// Reads the columns of each top-level field together.
+fn read_fields(
     reader: &FileReader,
     columns: &[LoadedColumn<'_>],
     found: &mut Verification,
 ) -> Result<()> {
-    let num_rows = reader.num_rows();
-    if columns.iter().any(|column| column.column.num_rows != num_rows) {
-        // Such columns are read one by one, which was done.
-        return Ok(());
+    let fields = reader.everything.schema.fields().iter();
+    for (field, node) in fields.zip(&reader.everything.nodes) {
+        let schema = Arc::new(Schema::new(vec![field.clone()]));
+        let projection = Projection { schema, nodes: vec![node.clone()] };
+        let projection = ProjectedColumns::new(projection)?;
+        let of_field = |column: &&LoadedColumn<'_>| {
+            projection.leaves.iter().any(|leaf| leaf.column == column.leaf.column)
+        };
+        let columns: Vec<&LoadedColumn<'_>> = columns.iter().filter(of_field).collect();
+        for rows in stretches(reader, &columns) {
+            found.note(reader.read(&projection, vec![rows]))?;
+        }
     }
-    let mut edges = BTreeSet::from([0, num_rows]);
+    Ok(())
+}
+
+/// Ranges of rows that cover all pages of the columns and begin and end with some of them; of
+/// rows that are alike in all columns only some.
+fn stretches(reader: &FileReader, columns: &[&LoadedColumn<'_>]) -> Vec<Range<u64>> {
+    let num_rows = columns.iter().map(|column| column.column.num_rows).min().unwrap_or(0);
+    let mut edges = BTreeSet::from([num_rows]);
     for column in columns {
         for page in &column.column.pages {
             edges.extend(column.leaf.rows_of_entries(page.first_row).ok());
         }
     }
-    let edges: Vec<u64> = edges.into_iter().collect();
-    for (start, end) in edges.iter().zip(edges.iter().skip(1)) {
-        let stored = columns.iter().any(|column| has_buffers(column, *start));
-        let end = if stored { *end } else { (*end).min(start.saturating_add(WINDOW_ROWS)) };
-        let Some(batches) = found.note(reader.scan().rows(*start..end).build())? else { break };
-        for batch in batches {
-            found.note(batch)?;
+    let most = (reader.file.index.file_bytes / STRETCH_BYTES).saturating_add(16);
+    let at_least = num_rows.checked_div(most).unwrap_or(0).max(SOME_ROWS);
+    let mut stretches = Vec::new();
+    let mut start = 0;
+    for edge in edges.iter().filter(|edge| (1..=num_rows).contains(*edge)) {
+        let alike = columns.iter().all(|column| alike_at(column, start));
+        if edge.saturating_sub(start) >= at_least || *edge == num_rows || alike {
+            let end = if alike { (*edge).min(start.saturating_add(SOME_ROWS)) } else { *edge };
+            stretches.push(start..end);
+            start = *edge;
         }
     }
-    Ok(())
+    stretches
 }
 
-/// Whether the page that holds a row has bytes.
-fn has_buffers(column: &LoadedColumn<'_>, row: u64) -> bool {
+/// Whether the rows of the page that holds a row are alike.
+fn alike_at(column: &LoadedColumn<'_>, row: u64) -> bool {
     let entry = column.leaf.first_entry(row);
     let after = column.column.pages.partition_point(|page| page.first_row <= entry);
     let page = after.checked_sub(1).and_then(|page| column.column.pages.get(page));
-    page.is_some_and(|page| !page.buffers.is_empty())
+    page.is_some_and(Page::rows_are_alike)
 }

@@ -8,7 +8,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, Once};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use lancet::{FileReader, ReadOptions, SearchCache};
@@ -91,23 +93,42 @@ pub fn options() -> ReadOptions {
     options
 }
 
+/// How far a damaged file could be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reached {
+    /// It does not open.
+    Nothing,
+    /// It opens, but rows are not read.
+    Index,
+    /// The first rows are read.
+    Rows,
+}
+
 /// Reads a file in all the ways there are; errors are fine.
-pub fn exercise(bytes: &[u8]) {
-    let Ok(reader) = FileReader::from_bytes(bytes.to_vec(), options()) else { return };
-    let num_rows = reader.num_rows();
-    if let Ok(batches) = reader.scan().batch_rows(3000).build() {
+pub fn exercise(bytes: &[u8]) -> Reached {
+    let Ok(reader) = FileReader::from_bytes(bytes.to_vec(), options()) else {
+        return Reached::Nothing;
+    };
+    let mut reached = Reached::Index;
+    // On this thread, whose allocations are counted.
+    if let Ok(batches) = reader.scan().batch_rows(3000).threads(1).build() {
         // A page without bytes may have any number of rows, so a scan may have any number of
         // batches.
-        batches.take(3).for_each(drop);
+        for batch in batches.take(3) {
+            reached = if batch.is_ok() { Reached::Rows } else { reached };
+        }
     }
-    let last = num_rows.saturating_sub(1);
+    let last = reader.num_rows().saturating_sub(1);
     drop(reader.take(&[last, 0, last / 2]));
     drop(reader.inspect());
+    drop(reader.verify());
+    reached
 }
 
 /// What went wrong with a mutant, if anything did.
-pub fn fault(name: &str, read: impl FnOnce()) -> Option<String> {
+pub fn fault(name: &str, read: impl FnOnce() -> Reached) -> Result<Reached, String> {
     NAME.set((name.as_ptr(), name.len()));
+    let _watched = Watched::start(name);
     let held = HELD.get();
     PEAK.set(held);
     let start = Instant::now();
@@ -115,32 +136,78 @@ pub fn fault(name: &str, read: impl FnOnce()) -> Option<String> {
     let time = start.elapsed();
     NAME.set((std::ptr::null(), 0));
     let peak = PEAK.get().saturating_sub(held);
-    if let Err(panic) = outcome {
+    let reached = outcome.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
-        return Some(format!("{name}: panicked: {text}"));
+        format!("{name}: panicked: {text}")
+    })?;
+    match (peak > PEAK_LIMIT, time > TIME_LIMIT) {
+        (true, _) => Err(format!("{name}: held {} MiB", peak >> 20)),
+        (_, true) => Err(format!("{name}: took {time:?}")),
+        _ => Ok(reached),
     }
-    if peak > PEAK_LIMIT {
-        return Some(format!("{name}: held {} MiB", peak >> 20));
-    }
-    (time > TIME_LIMIT).then(|| format!("{name}: took {time:?}"))
 }
 
-/// The faults of all threads.
-#[derive(Default)]
-pub struct Faults(Mutex<Vec<String>>);
+/// The reads in progress: when each is due, and its name.
+static WATCHED: Mutex<Vec<(ThreadId, Instant, String)>> = Mutex::new(Vec::new());
+static WATCHDOG: Once = Once::new();
 
-impl Faults {
+/// A read that the watchdog looks after: when it does not end, the process does.
+struct Watched;
+
+impl Watched {
+    fn start(name: &str) -> Self {
+        WATCHDOG.call_once(|| {
+            std::thread::spawn(|| {
+                loop {
+                    std::thread::sleep(TIME_LIMIT);
+                    let watched = WATCHED.lock().unwrap();
+                    if let Some((.., name)) =
+                        watched.iter().find(|(_, due, _)| *due < Instant::now())
+                    {
+                        eprintln!("\n{name}: does not end");
+                        std::process::abort();
+                    }
+                }
+            });
+        });
+        let due = Instant::now() + 4 * TIME_LIMIT;
+        WATCHED.lock().unwrap().push((std::thread::current().id(), due, name.into()));
+        Self
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let this = std::thread::current().id();
+        WATCHED.lock().unwrap().retain(|(thread, ..)| *thread != this);
+    }
+}
+
+/// What came of all mutants, on all threads.
+#[derive(Default)]
+pub struct Outcomes {
+    faults: Mutex<Vec<String>>,
+    reached: [AtomicU64; 3],
+}
+
+impl Outcomes {
     pub fn check(&self, name: &str, bytes: &[u8]) {
-        if let Some(fault) = fault(name, || exercise(bytes)) {
-            self.0.lock().unwrap().push(fault);
+        match fault(name, || exercise(bytes)) {
+            Ok(reached) => {
+                self.reached[reached as usize].fetch_add(1, Ordering::Relaxed);
+            }
+            Err(fault) => self.faults.lock().unwrap().push(fault),
         }
     }
 
-    /// Fails with all faults.
-    pub fn none(self, of: u64) {
-        let faults = self.0.into_inner().unwrap();
-        let shown = &faults[..faults.len().min(20)];
-        assert!(faults.is_empty(), "{} of {of} mutants\n  {}", faults.len(), shown.join("\n  "));
+    /// Fails with all faults, and when there were too few mutants to mean anything.
+    pub fn judge(self, at_least: u64) {
+        let [closed, opened, read] = self.reached.map(AtomicU64::into_inner);
+        println!("{closed} mutants do not open, {opened} open, {read} are read");
+        let faults = self.faults.into_inner().unwrap();
+        let shown = faults[..faults.len().min(20)].join("\n  ");
+        assert!(faults.is_empty(), "{} faults\n  {shown}", faults.len());
+        assert!(closed + opened + read >= at_least);
     }
 }
