@@ -101,6 +101,12 @@ fn unpack_groups<T: Integer, const W: usize>(
     last
 }
 
+/// Where the eight bytes begin that hold the first bits of number `index`; they stay inside the group.
+const fn word_start(width: usize, index: usize) -> usize {
+    let (byte, last) = (index.saturating_mul(width) / 8, width.saturating_mul(4).saturating_sub(8));
+    if byte < last { byte } else { last }
+}
+
 /// Number `I` of a group.
 #[inline(always)]
 fn number<const W: usize, const I: usize>(group: &[u8]) -> u64 {
@@ -109,12 +115,8 @@ fn number<const W: usize, const I: usize>(group: &[u8]) -> u64 {
         let word = group.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         return u64::from(word) >> I & mask;
     }
-    // Eight bytes that hold the first bits of the number; the last ones stay inside the group.
-    let start =
-        const { if I * W / 8 + 8 <= 4 * W { I * W / 8 } else { (4 * W).saturating_sub(8) } };
-    let shift = const {
-        I * W - 8 * if I * W / 8 + 8 <= 4 * W { I * W / 8 } else { (4 * W).saturating_sub(8) }
-    };
+    let start = const { word_start(W, I) };
+    let shift = const { I * W - 8 * word_start(W, I) };
     let low = word(group, start) >> shift;
     // Numbers of more than 57 bits can reach into a ninth byte.
     if shift.wrapping_add(W) > 64 {

@@ -40,7 +40,8 @@ fn int32s() -> impl Strategy<Value = Vec<i32>> {
 fn byte_arrays() -> impl Strategy<Value = ByteArrays> {
     let short = vec(prop_oneof![Just(b'a'), Just(b'b')], 0..40);
     let value = prop_oneof![8 => short, 1 => vec(any::<u8>(), 0..100), 1 => Just(vec![])];
-    vec(value, 0..300).prop_map(|values| values.iter().map(Vec::as_slice).collect())
+    let values = prop_oneof![4 => vec(value, 0..300), 1 => vec(vec(any::<u8>(), 0..300), 0..30)];
+    values.prop_map(|values| values.iter().map(Vec::as_slice).collect())
 }
 
 fn values(physical: Type) -> BoxedStrategy<Values> {

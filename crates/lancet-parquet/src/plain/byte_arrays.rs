@@ -6,13 +6,32 @@ use crate::byte_arrays::{ByteArrays, ByteArraysRef, MOST_BYTES, copy};
 use crate::error::{Result, Rule};
 
 const LENGTH_BYTES: usize = 4;
+/// Up to this many bytes on average, values are short.
+const SHORT: usize = 32;
 
 /// Appends byte arrays.
 pub fn encode_byte_arrays(values: ByteArraysRef<'_>, out: &mut Vec<u8>) {
+    // Short values are moved without a call, into bytes that are there already; for long ones it
+    // costs more to make these bytes zero first.
+    if values.all_bytes().len() > values.len().saturating_mul(SHORT) {
+        encode_long(values, out);
+    } else {
+        encode_short(values, out);
+    }
+}
+
+fn encode_long(values: ByteArraysRef<'_>, out: &mut Vec<u8>) {
+    out.reserve(encoded_len(values));
+    for (value, length) in values.iter().zip(values.lengths()) {
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(value);
+    }
+}
+
+fn encode_short(values: ByteArraysRef<'_>, out: &mut Vec<u8>) {
     let bytes = values.all_bytes();
     let start = out.len();
-    let lengths = values.len().saturating_mul(LENGTH_BYTES);
-    out.resize(start.saturating_add(bytes.len()).saturating_add(lengths), 0);
+    out.resize(start.saturating_add(encoded_len(values)), 0);
     let out = out.get_mut(start..).unwrap_or_default();
     let (mut from, mut to) = (0_usize, 0_usize);
     for length in values.lengths() {
@@ -25,6 +44,10 @@ pub fn encode_byte_arrays(values: ByteArraysRef<'_>, out: &mut Vec<u8>) {
         from = from.wrapping_add(length);
         to = to.wrapping_add(length);
     }
+}
+
+fn encoded_len(values: ByteArraysRef<'_>) -> usize {
+    values.all_bytes().len().saturating_add(values.len().saturating_mul(LENGTH_BYTES))
 }
 
 /// Appends all `num_values` byte arrays of a page to `out`; returns how many bytes they took.
