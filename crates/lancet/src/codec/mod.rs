@@ -211,7 +211,8 @@ impl Budget {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    fn left(&self) -> u64 {
+    /// What may still be claimed.
+    pub(crate) fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 }
