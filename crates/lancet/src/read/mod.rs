@@ -75,7 +75,7 @@ impl Default for ReadOptions {
 /// # let mut file = Vec::new();
 /// # let mut writer = FileWriter::new(&mut file, batch.schema(), WriteOptions::default())?;
 /// # writer.write(&batch)?;
-/// # writer.finish()?;
+/// # writer.finish_into()?;
 /// let reader = FileReader::from_bytes(file, ReadOptions::default())?;
 /// assert_eq!(reader.num_rows(), 1000);
 /// let rows = reader.take(&[7, 1, 999])?;
