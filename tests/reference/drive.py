@@ -24,8 +24,9 @@ class Lancet:
             raise Failed(f'lancet {" ".join(map(str, arguments))}: exit {done.returncode}: {done.stderr.strip()[-2000:]}')
         return done.stdout
 
-    def convert(self, source, target, version):
-        self.output('convert', source, target, '--format-version', version)
+    def convert(self, source, target, version, *options):
+        """Writes a file; returns what is printed."""
+        return self.output('convert', source, target, '--format-version', version, *options)
 
     def cat(self, source, target, *options):
         self.output('cat', source, *options, '-o', target)
@@ -37,8 +38,10 @@ class Lancet:
 
 
 def read_arrow(path):
+    """Reads an Arrow file, or a stream (`.arrows`), whose dictionaries may change from batch to batch."""
     with pa.memory_map(str(path)) as source:
-        return pa.ipc.open_file(source).read_all()
+        stream = path.suffix == '.arrows'
+        return (pa.ipc.open_stream if stream else pa.ipc.open_file)(source).read_all()
 
 
 def write_arrow(path, schema, batches):

@@ -1,6 +1,7 @@
 """Random tables by seed: the same seed, profile and version give the same table everywhere.
 
-Only what the reference itself can write and read at that version is made.
+Made is what the reference itself can write and read at that version, but for the defects that it shows with some deep
+nestings.
 
 | profile | columns |
 |---|---|
@@ -34,7 +35,9 @@ class Random:
     """A table to write, and how to write it."""
     table: pa.Table
     batch_rows: list
+    # Where the reference, and lancet, cut pages.
     cache_bytes: int
+    page_bytes: int
 
     def batches(self):
         """The table in its batches, each of one piece."""
@@ -52,16 +55,23 @@ def random_table(seed, profile, version):
     if profile != 'flat' and version == '2.2' and rng.random() < .03:
         # The reference reads it only where it stands alone.
         fields = [fixed_size_list_of_struct(rng, rows)]
+    elif profile != 'flat' and rng.random() < .01:
+        rows, fields = sparse_table(rng, version)
     else:
         fields = [random_column(rng, f'c{i}', rows, profile, version) for i in range(rng.integers(1, 7))]
     metadata = {'made by': 'a seed', 'seed': str(seed)} if rng.random() < .2 else None
     schema = pa.schema([field for field, _ in fields], metadata=metadata)
     table = pa.Table.from_arrays([array for _, array in fields], schema=schema)
     cache_bytes = int(pick(rng, (1000, 20_000, ONE_PAGE)))
-    # The reference miscounts null structs over lists when it reads several pages of them at once.
-    if any(has_list(kind) for field in schema for kind in below(field.type) if pa.types.is_struct(kind)):
+    page_bytes = int(pick(rng, (300, 5000, 100_000, ONE_PAGE, ONE_PAGE)))
+    # The reference miscounts structs over lists, and fixed-size lists of structs, when it reads several pages at once
+    # of which only some have nulls there. lancet writes all pages alike, but for structs below lists.
+    types = [kind for field in schema for kind in below(field.type)]
+    if any(pa.types.is_struct(kind) and has_list(kind) or is_list_of_structs(kind) for kind in types):
         cache_bytes = ONE_PAGE
-    return Random(table, random_batches(rng, rows), cache_bytes)
+    if any(is_list(kind) and any(pa.types.is_struct(inner) and has_list(inner) for inner in below(kind)) for kind in types):
+        page_bytes = ONE_PAGE
+    return Random(table, random_batches(rng, rows), cache_bytes, page_bytes)
 
 
 def below(kind):
@@ -71,8 +81,16 @@ def below(kind):
         yield from below(kind.field(index).type)
 
 
+def is_list_of_structs(kind):
+    return pa.types.is_fixed_size_list(kind) and pa.types.is_struct(kind.value_type)
+
+
+def is_list(kind):
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind)
+
+
 def has_list(kind):
-    return any(pa.types.is_list(k) or pa.types.is_large_list(k) or pa.types.is_map(k) for k in below(kind))
+    return any(map(is_list, below(kind)))
 
 
 def random_batches(rng, rows):
@@ -307,31 +325,54 @@ def string_values(rng, n, text):
 
 # ----------------------------------------------------------------- nested
 
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where a field stands."""
+    version: str
+    # Levels that may stand between it and its leaves.
+    depth: int
+    # Whether it is below a list or map.
+    listed: bool = False
+
+    def below(self, listed=False):
+        return Place(self.version, self.depth - 1, self.listed or listed)
+
+
 def nested_column(rng, name, n, version):
     special = rng.random()
     if special < .08:
         return packed_struct(rng, name, n, version)
     if special < .14:
         return blob(rng, name, n)
-    return nested(rng, name, n, version, depth=int(rng.integers(1, 4)))
+    return nested(rng, name, n, Place(version, int(pick(rng, (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6)))))
 
 
-def nested(rng, name, n, version, depth):
-    """A field and its array; `depth` levels at most stand between it and its leaves."""
-    if depth == 0:
-        return flat_column(rng, name, n)
-    shape = pick(rng, ('struct', 'struct', 'list', 'list', 'large list', 'vector') + ('map',) * (version == '2.2'))
+def nested(rng, name, n, place):
+    """A field and its array."""
+    if place.depth == 0:
+        return leaf(rng, name, n, place)
+    shape = pick(rng, ('struct', 'struct', 'list', 'list', 'large list', 'vector') + ('map',) * (place.version == '2.2'))
     if shape == 'struct':
-        return struct(rng, name, n, version, depth)
-    if shape == 'vector':
+        return struct(rng, name, n, place)
+    if shape == 'vector' and place.depth < 3:
         return vector(rng, name, n)
     if shape == 'map':
-        return map_column(rng, name, n, version, depth)
-    return list_column(rng, name, n, version, depth, shape == 'large list')
+        return map_column(rng, name, n, place)
+    return list_column(rng, name, n, place, shape == 'large list')
 
 
-def struct(rng, name, n, version, depth):
-    children = [nested(rng, f'f{i}', n, version, depth - 1) for i in range(rng.integers(1, 4))]
+def leaf(rng, name, n, place):
+    """A field with a column of its own. The reference cannot read blobs below lists."""
+    kind = rng.random()
+    if kind < .06:
+        return packed_struct(rng, name, n, place.version)
+    if kind < .1 and not place.listed:
+        return blob(rng, name, n)
+    return vector(rng, name, n) if kind < .2 else flat_column(rng, name, n)
+
+
+def struct(rng, name, n, place):
+    children = [nested(rng, f'f{i}', n, place.below()) for i in range(rng.integers(1, 4 if place.depth < 4 else 3))]
     valid = validity(rng, n)
     # A null struct makes its children null, so they must allow it.
     fields = [field.with_nullable(True) if valid is not None else field for field, _ in children]
@@ -342,22 +383,30 @@ def struct(rng, name, n, version, depth):
 
 def list_offsets(rng, n):
     """Lengths of n lists, as offsets; the items of all of them stay under some 20,000."""
-    shape = pick(rng, ('short', 'short', 'sparse', 'none', 'one', 'long'))
+    shape = pick(rng, ('short', 'short', 'sparse', 'none', 'one', 'long', 'huge'))
     if shape == 'short':
         lengths = rng.integers(0, 5, n)
     elif shape == 'sparse':
         lengths = (rng.random(n) < .05) * rng.integers(1, 4, n)
     elif shape == 'long':
         lengths = np.where(rng.random(n) < 4 / max(n, 4), rng.integers(0, 3000, n), rng.integers(0, 2, n))
+    elif shape == 'huge':
+        # One row over several chunks.
+        lengths = np.zeros(n, np.int64)
+        lengths[rng.integers(0, n, min(n, 1))] = rng.integers(5000, 20_000)
     else:
         lengths = np.full(n, int(shape == 'one'))
     ends = np.minimum(np.cumsum(lengths), 20_000)
     return np.concatenate([[0], ends])
 
 
-def list_column(rng, name, n, version, depth, large):
+def list_column(rng, name, n, place, large):
     offsets = list_offsets(rng, n)
-    item, items = nested(rng, str(pick(rng, ('item', 'item', 'element'))), int(offsets[-1]), version, depth - 1)
+    item, items = nested(rng, str(pick(rng, ('item', 'item', 'element'))), int(offsets[-1]), place.below(listed=True))
+    return list_of(rng, name, n, offsets, item, items, large)
+
+
+def list_of(rng, name, n, offsets, item, items, large=False):
     kind = pa.large_list(item) if large else pa.list_(item)
     width = 'i8' if large else 'i4'
     # From buffers: null lists then cover items, which must not show.
@@ -366,12 +415,12 @@ def list_column(rng, name, n, version, depth, large):
     return pa.field(name, kind), array
 
 
-def map_column(rng, name, n, version, depth):
+def map_column(rng, name, n, place):
     offsets = list_offsets(rng, n)
     count = int(offsets[-1])
     key = pick(rng, (pa.utf8(), pa.int64(), pa.int32(), pa.large_utf8()))
     keys = flat_array(rng, key, count, None)
-    item, items = nested(rng, 'value', count, version, depth - 1)
+    item, items = nested(rng, 'value', count, place.below(listed=True))
     kind = pa.map_(pa.field('key', key, nullable=False), item)
     entries = pa.StructArray.from_arrays([keys, items], fields=[kind.key_field, kind.item_field])
     array = pa.Array.from_buffers(kind, n, [bitmap(validity(rng, n)), pa.py_buffer(offsets.astype('i4').tobytes())],
@@ -379,35 +428,82 @@ def map_column(rng, name, n, version, depth):
     return pa.field(name, kind), array
 
 
+VECTOR_ITEMS = INDEX_TYPES + FLOATS * 3 + [pa.bool_()] * 2 + [pa.date32(), pa.timestamp('us'), pa.decimal128(38, 2), pa.binary(3)]
+
+
 def vector(rng, name, n):
-    """A fixed-size list of numbers; rows and items may be null."""
-    item = pick(rng, INDEX_TYPES + FLOATS * 3 + [pa.bool_()])
-    dimension = int(pick(rng, (1, 2, 3, 8, 16, 65) if n < 2000 else (1, 3, 8)))
-    items = flat_array(rng, item, n * dimension, validity(rng, n * dimension) if rng.random() < .5 else None)
-    kind = pa.list_(item, dimension)
-    return pa.field(name, kind), pa.Array.from_buffers(kind, n, [bitmap(validity(rng, n))], children=[items])
+    """A fixed-size list of numbers, perhaps of lists of them; rows, inner lists and items may be null."""
+    field, array = vector_of(rng, name, n, pick(rng, VECTOR_ITEMS), depth=int(pick(rng, (1, 1, 1, 2, 3))))
+    return field, array
+
+
+def vector_of(rng, name, n, item, depth):
+    sizes = (1, 2, 3, 8, 16, 65) if n < 2000 and depth == 1 else (1, 2, 3, 8) if n < 10_000 else (1, 2)
+    dimension = int(pick(rng, sizes))
+    if depth > 1:
+        _, items = vector_of(rng, 'item', n * dimension, item, depth - 1)
+    else:
+        items = flat_array(rng, item, n * dimension, validity(rng, n * dimension) if rng.random() < .5 else None)
+    kind = pa.list_(items.type, dimension)
+    valid = validity(rng, n) if rng.random() < .7 else None
+    return pa.field(name, kind), pa.Array.from_buffers(kind, n, [bitmap(valid)], children=[items])
 
 
 def fixed_size_list_of_struct(rng, n):
-    dimension = int(rng.integers(1, 4))
-    children = [flat_array(rng, pick(rng, INDEX_TYPES + FLOATS), n * dimension, validity(rng, n * dimension)) for _ in range(2)]
-    items = pa.StructArray.from_arrays(children, names=['x', 'y'])
+    dimension = int(rng.integers(1, 6))
+    children = [flat_column(rng, f'x{i}', n * dimension) for i in range(rng.integers(1, 4))]
+    if rng.random() < .3:
+        valid = validity(rng, n * dimension)
+        fields = [field.with_nullable(True) for field, _ in children]
+        inner = pa.StructArray.from_arrays([array for _, array in children], fields=fields, mask=None if valid is None else pa.array(~valid))
+        children = [(pa.field('inner', inner.type), inner)]
+    valid = validity(rng, n * dimension)
+    fields = [field.with_nullable(True) for field, _ in children]
+    items = pa.StructArray.from_arrays([array for _, array in children], fields=fields, mask=None if valid is None else pa.array(~valid))
     kind = pa.list_(pa.field('item', items.type), dimension)
     return pa.field('c0', kind), pa.Array.from_buffers(kind, n, [bitmap(validity(rng, n))], children=[items])
 
 
 def packed_struct(rng, name, n, version):
     """Children without nulls, of whole bytes; since 2.2 also strings and vectors."""
-    choices = INDEX_TYPES + FLOATS + [pa.timestamp('us'), pa.decimal128(38, 0)]
+    choices = INDEX_TYPES + FLOATS + [pa.timestamp('us'), pa.decimal128(38, 0), pa.date32(), pa.binary(5)]
     if version == '2.2':
-        choices = choices + [pa.utf8(), pa.binary()]
-    arrays = [flat_array(rng, pick(rng, choices), n, None) for _ in range(rng.integers(1, 4))]
+        choices = choices + [pa.utf8(), pa.binary(), pa.large_utf8(), pa.list_(pa.float32(), 4), pa.list_(pa.int16(), 3)]
+    arrays = [packed_child(rng, pick(rng, choices), n) for _ in range(rng.integers(1, 4))]
     valid = validity(rng, n)
     mask = None if valid is None else pa.array(~valid)
     array = pa.StructArray.from_arrays(arrays, names=[f'f{i}' for i in range(len(arrays))], mask=mask)
     return pa.field(name, array.type, metadata={'lance-encoding:packed': 'true'}), array
 
 
+def packed_child(rng, kind, n):
+    if not pa.types.is_fixed_size_list(kind):
+        return flat_array(rng, kind, n, None)
+    items = flat_array(rng, kind.value_type, n * kind.list_size, validity(rng, n * kind.list_size))
+    return pa.Array.from_buffers(kind, n, [None], children=[items])
+
+
 def blob(rng, name, n):
     array = string_array(rng, pa.large_binary(), n, validity(rng, n))
     return pa.field(name, array.type, metadata={'lance-encoding:blob': 'true'}), array
+
+
+# ------------------------------------------------- more levels than values
+
+def sparse_table(rng, version):
+    """Hundreds of thousands of lists with a handful of items, or single rows of that many: levels outweigh values."""
+    many = int(rng.integers(70_000, 300_000))
+    if rng.random() < .5:
+        return many, [sparse_lists(rng, f'c{i}', many) for i in range(rng.integers(1, 3))]
+    # Rows of very many inner lists, most of them empty.
+    rows = int(rng.integers(1, 6))
+    cuts = np.sort(rng.integers(0, many + 1, rows - 1))
+    _, inner = sparse_lists(rng, 'item', many)
+    return rows, [list_of(rng, 'c0', rows, np.concatenate([[0], cuts, [many]]), pa.field('item', inner.type), inner)]
+
+
+def sparse_lists(rng, name, n):
+    lengths = (rng.random(n) < 10 / n) * rng.integers(1, 4, n)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    item, items = flat_column(rng, 'item', int(offsets[-1]))
+    return list_of(rng, name, n, offsets, item, items, large=bool(rng.integers(2)))

@@ -21,11 +21,19 @@ Usage: cargo xtask <command>
   golden                the golden files: read, written again, read by the reference
   reference [options]   random tables, both ways with the reference
                           --seeds 0..300   --profile flat|nested|all   --jobs 2
+  mutants [options]     damaged files by the thousand: no panic, no hang, no wild allocation
+                          --count 100000   --seed 0
+  parquet [options]     pages of other Parquet writers, decoded and encoded again
+                          --seeds 0..6
+                          --encoding fast|balanced|small|each
+  forms                 every form lancet writes, forced, read by the reference
+  sizes [options]       sizes and times of typical columns, beside those of the reference
+                          --columns id,ts   --profiles fast,balanced,small   --no-times
   python                makes the virtual environment of the reference and prints its interpreter
                           (in the folder $LANCET_VENV, otherwise in the user's cache)";
 
 /// Seeds of the random tables in `test`: enough to meet every type and pattern, small enough to wait for.
-const TEST_SEEDS: &str = "0..300";
+const TEST_SEEDS: [(&str, &str); 3] = [("flat", "0..100"), ("nested", "0..100"), ("all", "0..100")];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +42,10 @@ fn main() -> ExitCode {
         ("test", []) => test(),
         ("golden", []) => golden(),
         ("reference", options) => reference(options),
+        ("mutants", options) => mutants(options),
+        ("parquet", options) => parquet(&mut Steps::new(), options),
+        ("forms", []) => forms(),
+        ("sizes", options) => sizes(options),
         ("python", []) => python::interpreter(&root()).map(|path| println!("{}", path.display())),
         _ => {
             eprintln!("{USAGE}");
@@ -68,10 +80,14 @@ fn test() -> Result<()> {
     build_program(&mut steps)?;
     let python =
         steps.time("virtual environment of the reference", || python::interpreter(&root()))?;
+    parquet(&mut steps, &[])?;
     steps.run("golden files, read by the reference", script(&python, "golden_write.py")?)?;
-    let mut random = script(&python, "random_both.py")?;
-    random.args(["--seeds", TEST_SEEDS, "--profile", "all"]);
-    steps.run("random tables, both ways with the reference", random)?;
+    steps.run("every form, read by the reference", script(&python, "forms.py")?)?;
+    for (profile, seeds) in TEST_SEEDS {
+        let mut random = script(&python, "random_both.py")?;
+        random.args(["--seeds", seeds, "--profile", profile]);
+        steps.run(&format!("random tables, {profile}, both ways with the reference"), random)?;
+    }
     steps.run("row ids of the reference's tables", script(&python, "row_ids.py")?)?;
     steps.finish();
     Ok(())
@@ -96,8 +112,48 @@ fn reference(options: &[String]) -> Result<()> {
     steps.run("random tables, both ways with the reference", random)
 }
 
+fn mutants(options: &[String]) -> Result<()> {
+    let mut run = cargo(["test", "--release", "--package", "lancet", "--test", "mutants", "--"]);
+    run.args(options);
+    Steps::new().run("damaged files", run)
+}
+
+/// Pages that other writers put into Parquet files, through the examples of `lancet-parquet`.
+fn parquet(steps: &mut Steps, options: &[String]) -> Result<()> {
+    // As the tests are built, so that nothing is built again.
+    let mut build = cargo(["build", "--profile", "test", "--workspace"]);
+    build.args(["--example", "decode", "--example", "encode"]);
+    steps.run("the examples that decode and encode pages", build)?;
+    let mut pages = command(python::interpreter(&root())?);
+    pages.arg(root().join("tests/reference/parquet_pages.py"));
+    pages.arg("--examples").arg(target()?.join("debug/examples")).args(options);
+    steps.run("pages of other Parquet writers", pages)
+}
+
+fn forms() -> Result<()> {
+    let mut steps = Steps::new();
+    build_program(&mut steps)?;
+    let forms = script(&python::interpreter(&root())?, "forms.py")?;
+    steps.run("every form, read by the reference", forms)
+}
+
+fn sizes(options: &[String]) -> Result<()> {
+    let mut steps = Steps::new();
+    let mut build = cargo(["build", "--release", "--package", "lancet-cli", "--bin", "lancet"]);
+    build.args(["--package", "lancet", "--example", "times"]);
+    steps.run("the program and the stop watch, optimised", build)?;
+    let release = target()?.join("release");
+    let suffix = std::env::consts::EXE_SUFFIX;
+    let mut sizes = command(python::interpreter(&root())?);
+    sizes.arg(root().join("tests/reference/sizes.py"));
+    sizes.arg("--lancet").arg(release.join(format!("lancet{suffix}")));
+    sizes.arg("--times").arg(release.join(format!("examples/times{suffix}")));
+    sizes.args(options);
+    steps.run("sizes and times", sizes)
+}
+
 fn build_program(steps: &mut Steps) -> Result<()> {
-    steps.run("the program, optimised", cargo(["build", "--release", "--package", "lancet-cli"]))
+    steps.run("the program", cargo(["build", "--package", "lancet-cli"]))
 }
 
 /// A script of the reference harness, told where the program is.
@@ -107,11 +163,16 @@ fn script(python: &Path, name: &str) -> Result<std::process::Command> {
     Ok(run)
 }
 
-/// The optimised program. It is built into the folder beside the one this program runs from.
+/// The program as the tests build it.
 fn program() -> Result<PathBuf> {
+    Ok(target()?.join("debug").join(format!("lancet{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// The folder that everything is built into. This program runs from a folder in it.
+fn target() -> Result<PathBuf> {
     let this = std::env::current_exe().map_err(|e| format!("where am I? {e}"))?;
     let target = this.parent().and_then(Path::parent).ok_or("xtask is not in a target folder")?;
-    Ok(target.join("release").join(format!("lancet{}", std::env::consts::EXE_SUFFIX)))
+    Ok(target.to_path_buf())
 }
 
 fn has_nextest() -> bool {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use lancet::Version;
+use lancet::WriteOptions;
 
 use crate::copy::{self, TextFormat};
 use crate::error::Result;
@@ -54,7 +54,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let selection = Selection { columns: args.columns.clone(), rows: selected_rows(args) };
     let input = input::open_selection(&args.file, &selection)?;
     match &args.output {
-        Some(path) => copy::to_file(input, path, Version::default(), quiet).map(drop),
+        Some(path) => copy::to_file(input, path, &WriteOptions::default(), quiet).map(drop),
         None => copy::to_stdout(input, args.format, out),
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use clap::ValueEnum;
-use lancet::Version;
+use lancet::{WriteOptions, WriteSummary};
 
 use crate::error::{Error, Result};
 use crate::input::{BATCH_ROWS, Input};
@@ -29,11 +29,13 @@ pub struct Copied {
     pub rows: u64,
     /// Size of the new file.
     pub bytes: u64,
+    /// What a Lance file has become.
+    pub summary: Option<WriteSummary>,
 }
 
-/// Writes all batches to a file.
-pub fn to_file(input: Input, path: &Path, version: Version, quiet: bool) -> Result<Copied> {
-    let mut output = OutputFile::create(path, &input.schema, version)?;
+/// Writes all batches to a file; `options` matter for Lance only.
+pub fn to_file(input: Input, path: &Path, options: &WriteOptions, quiet: bool) -> Result<Copied> {
+    let mut output = OutputFile::create(path, &input.schema, options)?;
     let bar = progress::bar(input.rows, quiet);
     let mut rows = 0;
     for batch in input.batches {
@@ -44,9 +46,9 @@ pub fn to_file(input: Input, path: &Path, version: Version, quiet: bool) -> Resu
             bar.set_position(rows);
         }
     }
-    let bytes = output.finish()?;
+    let (bytes, summary) = output.finish()?;
     bar.finish_and_clear();
-    Ok(Copied { rows, bytes })
+    Ok(Copied { rows, bytes, summary })
 }
 
 /// Prints all batches.

@@ -6,7 +6,9 @@ mod cat;
 mod convert;
 mod copy;
 mod demo;
+mod dictionaries;
 mod error;
+mod explain;
 mod format;
 mod input;
 mod inspect;
@@ -19,6 +21,7 @@ mod table;
 mod take;
 mod text;
 mod units;
+mod verify;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -57,6 +60,8 @@ enum Command {
     Schema(schema::Args),
     /// Show columns, pages and encodings of a Lance file
     Inspect(inspect::Args),
+    /// Check every rule of the format over a whole Lance file
+    Verify(verify::Args),
     /// Show the row ids of a fragment
     RowIds(row_ids::Args),
     /// Write and read a made-up table, and say what each step cost
@@ -85,11 +90,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
     match &cli.command {
-        Command::Convert(args) => convert::run(args, cli.quiet),
+        Command::Convert(args) => convert::run(args, cli.quiet, out),
         Command::Cat(args) => cat::run(args, cli.quiet, out),
         Command::Take(args) => take::run(args, cli.quiet, out),
         Command::Schema(args) => schema::run(args, out),
         Command::Inspect(args) => inspect::run(args, out),
+        Command::Verify(args) => verify::run(args, out),
         Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),
     }

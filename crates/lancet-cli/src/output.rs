@@ -8,20 +8,18 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Schema, SchemaRef};
-use lancet::{FileWriter, Version, WriteOptions};
+use arrow_ipc::writer::{DictionaryHandling, IpcWriteOptions};
+use arrow_schema::SchemaRef;
+use lancet::{FileWriter, WriteOptions, WriteSummary};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
+use crate::dictionaries::Dictionaries;
 use crate::error::{Error, InFile, Result};
 use crate::format::Format;
 use crate::text;
 
-/// Bytes that all columns together may hold back before their pages are cut.
-const PENDING_PAGE_BYTES: u64 = 192 << 20;
-/// Smallest page worth cutting: below, headers outweigh values.
-const MIN_PAGE_BYTES: u64 = 64 << 10;
 /// A Parquet row group ends at this size on disk …
 const ROW_GROUP_BYTES: usize = 128 << 20;
 /// … or when its writers hold this much memory (dictionaries may outweigh what they save).
@@ -36,7 +34,7 @@ pub struct OutputFile {
 
 enum Writer {
     Lance(Box<FileWriter>),
-    ArrowFile(arrow_ipc::writer::FileWriter<BufWriter<File>>),
+    ArrowFile(arrow_ipc::writer::FileWriter<BufWriter<File>>, Dictionaries),
     ArrowStream(arrow_ipc::writer::StreamWriter<BufWriter<File>>),
     Parquet(Box<ArrowWriter<File>>),
     Csv(BufWriter<File>),
@@ -44,14 +42,14 @@ enum Writer {
 }
 
 impl OutputFile {
-    /// Starts a file whose format is chosen by the ending; `version` matters for Lance only.
-    pub fn create(path: &Path, schema: &SchemaRef, version: Version) -> Result<Self> {
+    /// Starts a file whose format is chosen by the ending; `options` matter for Lance only.
+    pub fn create(path: &Path, schema: &SchemaRef, options: &WriteOptions) -> Result<Self> {
         let format = Format::from_path(path)?;
         if path.is_dir() {
             return Err(Error::new(format!("{}: is a directory", path.display())));
         }
         let temporary = Temporary::beside(path);
-        let writer = Writer::create(&temporary.path, format, schema, version)
+        let writer = Writer::create(&temporary.path, format, schema, options)
             .map_err(|e| Error::new(e).about(path))?;
         Ok(Self { writer, temporary, path: path.into() })
     }
@@ -61,11 +59,11 @@ impl OutputFile {
         self.writer.write(batch).map_err(|e| Error::new(e).about(&self.path))
     }
 
-    /// Completes the file and gives it its name. Returns its size.
-    pub fn finish(self) -> Result<u64> {
+    /// Completes the file and gives it its name. Returns its size, and of Lance files the summary.
+    pub fn finish(self) -> Result<(u64, Option<WriteSummary>)> {
         let Self { writer, mut temporary, path } = self;
-        writer.finish().map_err(|e| Error::new(e).about(&path))?;
-        temporary.rename(&path).in_file(&path)
+        let summary = writer.finish().map_err(|e| Error::new(e).about(&path))?;
+        Ok((temporary.rename(&path).in_file(&path)?, summary))
     }
 }
 
@@ -85,20 +83,23 @@ impl Writer {
         path: &Path,
         format: Format,
         schema: &SchemaRef,
-        version: Version,
+        options: &WriteOptions,
     ) -> Result<Self, String> {
         let file = || File::create(path).map_err(line);
         Ok(match format {
             Format::Lance => {
-                let mut options = WriteOptions::default();
-                options.version = version;
-                options.page_bytes = page_bytes(schema, options.page_bytes);
-                let writer = FileWriter::create(path, schema.clone(), options).map_err(line)?;
+                let writer =
+                    FileWriter::create(path, schema.clone(), options.clone()).map_err(line)?;
                 Self::Lance(Box::new(writer))
             }
-            Format::ArrowFile => Self::ArrowFile(
-                arrow_ipc::writer::FileWriter::try_new_buffered(file()?, schema).map_err(line)?,
-            ),
+            Format::ArrowFile => {
+                let options =
+                    IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
+                let file = BufWriter::new(file()?);
+                let writer =
+                    arrow_ipc::writer::FileWriter::try_new_with_options(file, schema, options);
+                Self::ArrowFile(writer.map_err(line)?, Dictionaries::default())
+            }
             Format::ArrowStream => Self::ArrowStream(
                 arrow_ipc::writer::StreamWriter::try_new_buffered(file()?, schema).map_err(line)?,
             ),
@@ -121,16 +122,9 @@ impl Writer {
     fn write(&mut self, batch: &RecordBatch) -> Result<(), String> {
         match self {
             Self::Lance(writer) => writer.write(batch).map_err(line),
-            Self::ArrowFile(writer) => writer.write(batch).map_err(|error| {
-                let message = error.to_string();
-                if message.contains("Dictionary replacement") {
-                    "the dictionaries change from batch to batch, which an Arrow file cannot \
-                     hold; write a stream (.arrows)"
-                        .into()
-                } else {
-                    line(message)
-                }
-            }),
+            Self::ArrowFile(writer, dictionaries) => {
+                dictionaries.unify(batch).and_then(|batch| writer.write(&batch)).map_err(line)
+            }
             Self::ArrowStream(writer) => writer.write(batch).map_err(line),
             Self::Parquet(writer) => {
                 writer.write(batch).map_err(line)?;
@@ -146,10 +140,10 @@ impl Writer {
         }
     }
 
-    fn finish(self) -> Result<(), String> {
+    fn finish(self) -> Result<Option<WriteSummary>, String> {
         match self {
-            Self::Lance(writer) => writer.finish().map(drop).map_err(line),
-            Self::ArrowFile(mut writer) => {
+            Self::Lance(writer) => return writer.finish().map(Some).map_err(line),
+            Self::ArrowFile(mut writer, _) => {
                 writer.finish().map_err(line)?;
                 writer.flush().map_err(line)
             }
@@ -159,30 +153,14 @@ impl Writer {
             }
             Self::Parquet(writer) => writer.close().map(drop).map_err(line),
             Self::Csv(mut file) | Self::JsonLines(mut file) => file.flush().map_err(line),
-        }
+        }?;
+        Ok(None)
     }
 }
 
 /// An error as one line.
 fn line(error: impl std::fmt::Display) -> String {
     error.to_string().split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
-}
-
-/// Page size at which all columns together stay within [`PENDING_PAGE_BYTES`].
-fn page_bytes(schema: &Schema, usual: u64) -> u64 {
-    let leaves = schema.fields().iter().map(|f| num_leaves(f.data_type())).sum::<u64>();
-    (PENDING_PAGE_BYTES / leaves.max(1)).clamp(MIN_PAGE_BYTES.min(usual), usual)
-}
-
-fn num_leaves(data_type: &DataType) -> u64 {
-    match data_type {
-        DataType::Struct(fields) => fields.iter().map(|f| num_leaves(f.data_type())).sum(),
-        DataType::List(f)
-        | DataType::LargeList(f)
-        | DataType::FixedSizeList(f, _)
-        | DataType::Map(f, _) => num_leaves(f.data_type()),
-        _ => 1,
-    }
 }
 
 /// A file that is removed unless it is renamed.
@@ -216,19 +194,7 @@ impl Drop for Temporary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_schema::Field;
-
-    #[test]
-    fn many_columns_make_small_pages() {
-        let schema = |columns: usize| {
-            let field = |i| Field::new(format!("c{i}"), DataType::Int64, true);
-            Schema::new((0..columns).map(field).collect::<Vec<_>>())
-        };
-        assert_eq!(page_bytes(&schema(3), 8 << 20), 8 << 20);
-        assert_eq!(page_bytes(&schema(192), 8 << 20), 1 << 20);
-        assert_eq!(page_bytes(&schema(100_000), 8 << 20), 64 << 10);
-        assert_eq!(page_bytes(&schema(0), 8 << 20), 8 << 20);
-    }
+    use arrow_schema::{DataType, Field, Schema};
 
     #[test]
     fn an_unfinished_file_leaves_nothing() {
@@ -238,14 +204,14 @@ mod tests {
         let path = dir.join("a.csv");
         std::fs::write(&path, "old").unwrap();
 
-        let output = OutputFile::create(&path, &schema, Version::V2_2).unwrap();
+        let output = OutputFile::create(&path, &schema, &WriteOptions::default()).unwrap();
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 2);
         drop(output);
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
 
-        let output = OutputFile::create(&path, &schema, Version::V2_2).unwrap();
-        assert_eq!(output.finish().unwrap(), 2);
+        let output = OutputFile::create(&path, &schema, &WriteOptions::default()).unwrap();
+        assert_eq!(output.finish().unwrap().0, 2);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\n");
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
         std::fs::remove_dir_all(&dir).unwrap();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use lancet::{FileReader, Version};
+use lancet::{FileReader, WriteOptions};
 
 use crate::copy::{self, TextFormat};
 use crate::error::{InFile, Result};
@@ -48,7 +48,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     }
     let input = taken(&args.file, &args.rows, &args.columns)?;
     match &args.output {
-        Some(path) => copy::to_file(input, path, Version::default(), quiet).map(drop),
+        Some(path) => copy::to_file(input, path, &WriteOptions::default(), quiet).map(drop),
         None => copy::to_stdout(input, args.format, out),
     }
 }

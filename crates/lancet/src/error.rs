@@ -26,14 +26,16 @@ pub enum Error {
     Invalid(String),
     /// Going on would exceed a limit that the caller set.
     #[error(
-        "{what} needs {needed} bytes, but `{option}` allows {limit}; raise `{option}` to go on"
+        "{what} needs {needed} {unit}, but `{option}` allows {limit}; raise `{option}` to go on"
     )]
     Limit {
         /// What would have been allocated or read.
         what: String,
-        /// Bytes it needs.
+        /// What both numbers count: bytes, or levels of nesting.
+        unit: &'static str,
+        /// How many it needs.
         needed: u64,
-        /// Bytes allowed.
+        /// How many are allowed.
         limit: u64,
         /// The option that sets the limit.
         option: &'static str,
@@ -97,6 +99,16 @@ impl Error {
     /// Something lancet does not handle.
     pub(crate) fn unsupported(what: impl Into<String>) -> Self {
         Self::Unsupported(what.into())
+    }
+
+    /// Too many bytes for a limit of the caller.
+    pub(crate) fn limit(
+        what: impl Into<String>,
+        needed: u64,
+        limit: u64,
+        option: &'static str,
+    ) -> Self {
+        Self::Limit { what: what.into(), unit: "bytes", needed, limit, option }
     }
 
     /// A failed system call.

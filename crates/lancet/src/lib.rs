@@ -34,8 +34,12 @@ mod codec;
 mod container;
 mod cursor;
 mod error;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod levels;
 mod measure;
+mod options;
 mod page;
 mod proto;
 mod read;
@@ -43,11 +47,16 @@ pub mod row_ids;
 mod schema;
 mod write;
 
+pub use choose::Candidate;
 pub use container::Version;
 pub use error::{Corrupt, Error, Result};
+pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, StructuralEncoding};
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
-pub use read::{Batches, FileReader, ReadOptions, Scan, SearchCache, Source};
-pub use write::{FileWriter, NewFile, WriteOptions, WriteSummary};
+pub use read::verify::Verification;
+pub use read::{
+    Batches, BlobDescription, Blobs, FileReader, ReadOptions, Scan, SearchCache, Source,
+};
+pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
 
 /// The examples of the README, compiled with the others.
 #[cfg(doctest)]

@@ -5,15 +5,17 @@
 //! it lies beside the repository.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cases;
 mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use cases::corpus::{self, Case};
+use cases::exceptions::{self, Exceptions};
+use cases::{run_all, writing};
 use lancet::{Error, FileReader, Version};
-use support::corpus::{self, Case};
-use support::exceptions::{self, Exceptions};
-use support::{Check, Doing, Failure, reading, run_all, writing};
+use support::{Check, Doing, Failure, reading};
 
 #[test]
 fn kept_files_are_read() {

@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod convert;
+mod crash;
 mod errors;
 mod help;
 mod lancet;
 mod read;
 mod row_ids;
+mod verify;

@@ -265,7 +265,8 @@ pub(super) fn decode_out_of_line(
     scratch: &mut Scratch,
 ) -> Result<()> {
     check_bits(bits, out)?;
-    claim_unstored(bits, packed_bits, num_values, scratch)?;
+    // A bit may stand for a whole word, and no bits for any number of them.
+    scratch.claim(size_u64(super::byte_len(num_values, bits)?), "a packed block")?;
     with_word!(bits, T => {
         out_of_line_into::<T, _>(bytes, packed_bits, num_values, &mut out.data)
     })?;
@@ -279,18 +280,8 @@ pub(super) fn decode_out_of_line_levels(
     packed_bits: u64,
     num_levels: usize,
     out: &mut Vec<u16>,
-    scratch: &mut Scratch,
 ) -> Result<()> {
-    claim_unstored(16, packed_bits, num_levels, scratch)?;
     out_of_line_into(bytes, packed_bits, num_levels, out)
-}
-
-/// Values of no bits have no bytes that would bound their number.
-fn claim_unstored(bits: u64, packed_bits: u64, n: usize, scratch: &mut Scratch) -> Result<()> {
-    match packed_bits {
-        0 => scratch.claim(size_u64(super::byte_len(n, bits)?), "a block packed into no bits"),
-        _ => Ok(()),
-    }
 }
 
 fn out_of_line_into<T: Word, S: Sink<T>>(
@@ -583,8 +574,7 @@ mod tests {
             encode_out_of_line(&[0; 2 * 1127], 16, width, &mut packed).unwrap();
             assert_eq!(packed.len(), len);
             let mut levels = vec![];
-            let mut scratch = Scratch::new(0);
-            decode_out_of_line_levels(&packed, width, 1127, &mut levels, &mut scratch).unwrap();
+            decode_out_of_line_levels(&packed, width, 1127, &mut levels).unwrap();
             assert_eq!(levels, [0; 1127]);
         }
         // The longer of two tails is legal too.

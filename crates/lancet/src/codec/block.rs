@@ -84,6 +84,7 @@ fn decode_into(
             bitpack::decode_out_of_line(bytes, *bits, *packed_bits, num_values, out, scratch)
         }
         (Encoding::Rle { bits }, Values::Fixed(out)) if *bits == out.bits => {
+            scratch.claim(size_u64(byte_len(num_values, *bits)?), "a block of runs")?;
             rle::decode_block(bytes, *bits, num_values, out)
         }
         (Encoding::FixedSizeList { .. }, Values::FixedSizeList(out)) => {
@@ -141,7 +142,7 @@ pub(crate) fn num_levels(encoding: &Encoding, bytes: &[u8], num_levels: u16) -> 
     super::size(stored)
 }
 
-/// Appends all levels of a block.
+/// Appends all levels of a block. The caller has claimed what they take.
 pub(crate) fn decode_levels(
     encoding: &Encoding,
     bytes: &[u8],
@@ -163,7 +164,7 @@ pub(crate) fn decode_levels(
             bitpack::decode_inline_levels(bytes, num_levels, out)
         }
         Encoding::OutOfLineBitpacking { bits: 16, packed_bits } => {
-            bitpack::decode_out_of_line_levels(bytes, *packed_bits, num_levels, out, scratch)
+            bitpack::decode_out_of_line_levels(bytes, *packed_bits, num_levels, out)
         }
         Encoding::Rle { bits: 16 } => {
             let levels = &mut scratch.levels;

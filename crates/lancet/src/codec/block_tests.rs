@@ -33,7 +33,7 @@ fn levels_round_trip_in_every_encoding() {
                 let mut scratch = Scratch::new(20_000);
                 decode_levels(encoding, &bytes, levels.len(), &mut out, &mut scratch).unwrap();
                 assert_eq!((out[0], &out[1..]), (7, levels.as_slice()), "{encoding}, {n}");
-                assert_eq!(scratch.claimed, 0);
+                assert_eq!(scratch.claimed(), 0);
             }
         }
     }

@@ -129,7 +129,7 @@ mod tests {
             decode(&expected, 32, 4, &[0..1, 2..4]).unwrap(),
             [&plain[..4], &plain[8..]].concat()
         );
-        assert_eq!(decode(&[], 32, 0, &[]).unwrap(), []);
+        assert_eq!(decode(&[], 32, 0, &[]).unwrap(), [0_u8; 0]);
     }
 
     #[test]

@@ -29,6 +29,9 @@ use crate::error::{Error, Result, ensure};
 /// Bytes of a stored table.
 pub(crate) const TABLE_BYTES: usize = 2312;
 
+/// Bytes that a coded byte stands for at most.
+pub(super) const MAX_EXPANSION: u64 = 8;
+
 const MAGIC: [u8; 4] = *b"TSSF";
 const ESCAPE: u8 = 255;
 /// Codes decoded in one step.
@@ -611,7 +614,7 @@ mod tests {
             let values = values[..n].iter().flat_map(|value| [&value[..], &[]]);
             spread_sample(values, 8).concat()
         };
-        assert_eq!(sample(0), []);
+        assert_eq!(sample(0), [0_u8; 0]);
         assert_eq!(sample(8), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(sample(9), [0, 2, 4, 6, 8]);
         assert_eq!(sample(17), [0, 4, 8, 12, 16]);

@@ -170,7 +170,7 @@ fn resize(out: &mut Vec<u8>, size: u64) -> Result<()> {
 }
 
 fn too_large(needed: u64, limit: u64) -> Error {
-    Error::Limit { what: "a compressed unit".into(), needed, limit, option: "memory_limit" }
+    Error::limit("a compressed unit", needed, limit, "memory_limit")
 }
 
 fn zstd_error(code: usize) -> Error {
@@ -284,10 +284,10 @@ mod tests {
         assert_eq!(unit(Scheme::Lz4, &[]), [0; 5]);
         assert_eq!(unit(Scheme::Zstd, &[]), [&[0; 8][..], &EMPTY_FRAME].concat());
         for unit in [&[][..], &EMPTY_FRAME, &[&[0; 8][..], &EMPTY_FRAME].concat()] {
-            assert_eq!(plain(Scheme::Zstd, unit, 0).unwrap(), []);
+            assert_eq!(plain(Scheme::Zstd, unit, 0).unwrap(), [0_u8; 0]);
             assert_eq!(uncompressed_size(Scheme::Zstd, unit).unwrap(), Some(0));
         }
-        assert_eq!(plain(Scheme::Lz4, &[0; 5], 0).unwrap(), []);
+        assert_eq!(plain(Scheme::Lz4, &[0; 5], 0).unwrap(), [0_u8; 0]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::{
     Encoding, Scratch, ValueType, Values, bitpack, byte_len, byte_stream_split, fixed_size_list,
-    flat, general, mismatch, packed_struct, product, rle, size_u64, variable,
+    flat, fsst, general, mismatch, packed_struct, product, rle, size_u64, variable,
 };
 use crate::error::{Error, Result, ensure};
 
@@ -69,7 +69,11 @@ pub(super) fn check_list(encoding: &Encoding, value_type: &ValueType, in_rows: b
                 "a list of {dimension} items is stored with {items_per_value} items"
             );
             match (&**values, &**item) {
-                (Encoding::Constant, ValueType::Fixed { .. }) if in_rows && *has_validity => Ok(()),
+                // All items are null: numbers, or lists themselves.
+                (
+                    Encoding::Constant,
+                    ValueType::Fixed { .. } | ValueType::FixedSizeList { .. } | ValueType::Nothing,
+                ) if in_rows && *has_validity => Ok(()),
                 (values, item) => check_list(values, item, in_rows),
             }
         }
@@ -108,6 +112,7 @@ pub(crate) fn decode_chunk(
             flat::decode_ranges(buffer, num_values, 1, ranges, out)
         }
         (Encoding::InlineBitpacking { bits }, [buffer], Values::Fixed(out)) => {
+            claim_picked(ranges, *bits, scratch)?;
             bitpack::decode_inline(buffer, *bits, num_values, ranges, out)
         }
         (Encoding::Variable { offset_bits }, [buffer], Values::Variable(out)) => {
@@ -115,11 +120,18 @@ pub(crate) fn decode_chunk(
         }
         (Encoding::Fsst { table, values }, [buffer], Values::Variable(out)) => match **values {
             Encoding::Variable { offset_bits } => {
-                variable::decode_coded_chunk(table, buffer, offset_bits, num_values, ranges, out)
+                let most = size_u64(buffer.len()).saturating_mul(fsst::MAX_EXPANSION);
+                scratch.claim(most, "coded strings")?;
+                let before = out.bytes.len();
+                variable::decode_coded_chunk(table, buffer, offset_bits, num_values, ranges, out)?;
+                let grown = out.bytes.len().saturating_sub(before);
+                scratch.release(most.saturating_sub(size_u64(grown)));
+                Ok(())
             }
             _ => Err(mismatch(encoding, "strings")),
         },
         (Encoding::Rle { bits }, [values, lengths], Values::Fixed(out)) if *bits == out.bits => {
+            claim_picked(ranges, *bits, scratch)?;
             rle::decode_chunk(values, lengths, *bits, num_values, ranges, out)
         }
         (Encoding::ByteStreamSplit { bits }, [buffer], Values::Fixed(out)) if *bits == out.bits => {
@@ -149,6 +161,12 @@ pub(crate) fn decode_chunk(
         }
         _ => Err(mismatch(encoding, format_args!("this chunk of {} buffers", buffers.len()))),
     }
+}
+
+/// Claims the bytes of the values `ranges`, which a few stored bytes may stand for.
+fn claim_picked(ranges: &[Range<usize>], bits: u64, scratch: &mut Scratch) -> Result<()> {
+    let picked = ranges.iter().map(Range::len).fold(0, usize::saturating_add);
+    scratch.claim(size_u64(byte_len(picked, bits)?), "the values of a chunk")
 }
 
 /// Bytes of the first buffer of a chunk at most, where the number of values tells.

@@ -144,9 +144,10 @@ fn coded_strings_are_decoded() {
     let mut out = VariableValues::new(32);
     out.push(b"first").unwrap();
     let mut out = Values::Variable(out);
-    let mut scratch = Scratch::new(0);
+    let mut scratch = Scratch::new(8 * 28);
     let ranges = [0..2, 2..3, 3..4];
     decode_chunk(&fsst, &[&buffers[0]], 4, &ranges, &mut out, &mut scratch).unwrap();
+    assert_eq!(scratch.claimed(), 7);
     let Values::Variable(out) = &mut out else { panic!() };
     let values: Vec<_> = (0..5).map(|i| out.value(i).unwrap()).collect();
     assert_eq!(values, [&b"first"[..], b"abc", b"", b"xc", b"ab"]);
@@ -246,7 +247,7 @@ fn a_compressed_chunk_claims_no_more_than_its_values_need() {
     for _ in 0..100 {
         decode_chunk(&zstd, &[&text], 100, &[4..5], &mut out, &mut scratch).unwrap();
     }
-    assert_eq!(scratch.claimed, 100 * (4 + 12));
+    assert_eq!(scratch.claimed(), 100 * (4 + 12));
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod variable;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use values::{
     FixedSizeListValues, FixedValues, Offsets, ValueType, Values, VariableValues,
@@ -181,11 +182,50 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// What decoding may still allocate beyond what the stored bytes justify, and buffers to reuse.
+/// The bytes that one read may hold; the columns that are decoded for it share them.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget {
+    limit: u64,
+    used: Arc<AtomicU64>,
+}
+
+impl Budget {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { limit, used: Arc::default() }
+    }
+
+    /// Takes `bytes` out of the budget.
+    pub(crate) fn claim(&self, bytes: u64, what: &str) -> Result<()> {
+        let take = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.limit);
+        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            Ok(_) => Ok(()),
+            Err(used) => {
+                let needed = used.saturating_add(bytes);
+                Err(Error::limit(what, needed, self.limit, "memory_limit"))
+            }
+        }
+    }
+
+    /// Puts back what was taken and not needed.
+    fn put_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// What may still be claimed.
+    pub(crate) fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+}
+
+/// Bytes that a [`Scratch`] takes from its budget at once, where there are as many.
+const LEASE: u64 = 1 << 20;
+
+/// What decoding on one thread may still allocate, and buffers to reuse.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    limit: u64,
-    claimed: u64,
+    budget: Budget,
+    /// Bytes taken from the budget and not claimed yet.
+    leased: u64,
     /// Decompressed bytes of the unit at hand.
     pub(crate) bytes: Vec<u8>,
     /// Levels of a unit whose codec yields plain values.
@@ -194,12 +234,25 @@ pub(crate) struct Scratch {
     indices: Vec<u32>,
 }
 
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A read of thousands of pages would otherwise use up its budget with leases.
+        self.budget.put_back(self.leased);
+    }
+}
+
 impl Scratch {
     /// A scratch that lets decoding claim `limit` bytes.
+    #[cfg(test)]
     pub(crate) fn new(limit: u64) -> Self {
+        Self::sharing(&Budget::new(limit))
+    }
+
+    /// A scratch that takes what it needs from a budget.
+    pub(crate) fn sharing(budget: &Budget) -> Self {
         Self {
-            limit,
-            claimed: 0,
+            budget: budget.clone(),
+            leased: 0,
             bytes: Vec::new(),
             levels: FixedValues::new(16),
             indices: Vec::new(),
@@ -208,22 +261,35 @@ impl Scratch {
 
     /// Asks for `bytes` more, on the word of a number from the file. Call before allocating.
     pub(crate) fn claim(&mut self, bytes: u64, what: &str) -> Result<()> {
-        let needed = self.claimed.saturating_add(bytes);
-        if needed > self.limit {
-            return Err(Error::Limit {
-                what: what.into(),
-                needed,
-                limit: self.limit,
-                option: "memory_limit",
-            });
+        let missing = bytes.saturating_sub(self.leased);
+        if missing > 0 {
+            let lease = missing.max(LEASE.min(self.budget.left()));
+            if self.budget.claim(lease, what).is_err() {
+                // Another column may have taken the rest of what a lease adds.
+                self.budget.claim(missing, what)?;
+                self.leased = 0;
+                return Ok(());
+            }
+            self.leased = self.leased.saturating_add(lease);
         }
-        self.claimed = needed;
+        self.leased = self.leased.saturating_sub(bytes);
         Ok(())
     }
 
     /// Hands back what was claimed for something that is gone again.
     pub(crate) fn release(&mut self, bytes: u64) {
-        self.claimed = self.claimed.saturating_sub(bytes);
+        self.leased = self.leased.saturating_add(bytes);
+    }
+
+    /// Bytes claimed so far.
+    #[cfg(test)]
+    fn claimed(&self) -> u64 {
+        self.budget.limit.saturating_sub(self.left())
+    }
+
+    /// What may still be claimed.
+    fn left(&self) -> u64 {
+        self.budget.left().saturating_add(self.leased)
     }
 
     /// Decompresses one unit into the buffer that [`Scratch::bytes`] keeps for it.
@@ -240,7 +306,7 @@ impl Scratch {
                 );
                 size
             }
-            None => bound.min(self.limit.saturating_sub(self.claimed)),
+            None => bound.min(self.left()),
         };
         self.claim(max_bytes, "a compressed unit")?;
         let mut bytes = std::mem::take(&mut self.bytes);
@@ -329,5 +395,20 @@ mod tests {
         assert!(matches!(scratch.claim(41, "b"), Err(Error::Limit { needed: 101, .. })));
         scratch.release(1);
         scratch.claim(41, "b").unwrap();
+        assert!(matches!(scratch.claim(1, "c"), Err(Error::Limit { .. })));
+    }
+
+    #[test]
+    fn columns_share_a_budget() {
+        let budget = Budget::new(3 << 20);
+        let (mut a, mut b) = (Scratch::sharing(&budget), Scratch::sharing(&budget));
+        a.claim(10, "a").unwrap();
+        b.claim(2 << 20, "b").unwrap();
+        assert!(matches!(b.claim(1, "b"), Err(Error::Limit { option: "memory_limit", .. })));
+        a.claim(1000, "a").unwrap();
+        assert!(budget.claim(1, "more").is_err());
+        drop(a);
+        budget.claim((1 << 20) - 1010, "what was leased and not claimed").unwrap();
+        assert!(budget.claim(1, "more").is_err());
     }
 }

@@ -12,7 +12,7 @@
 
 use super::flat::{self, Rows};
 use super::{
-    Encoding, PackedField, PackedWidth, Scratch, ValueType, Values, fixed_size_list, general,
+    Encoding, PackedField, PackedWidth, Scratch, ValueType, Values, fixed_size_list, fsst, general,
     mini_block, mismatch, packed_struct, size, size_u64,
 };
 use crate::error::{Error, Result, ensure};
@@ -108,6 +108,17 @@ pub(crate) fn fixed_width_bytes(encoding: &Encoding) -> Result<usize> {
     }
 }
 
+/// Whether rows hold null items that take no bytes, so that a few bytes may stand for many values:
+/// claim [`Values::default_bytes`] for them before.
+pub(crate) fn has_null_items(encoding: &Encoding) -> bool {
+    match encoding {
+        Encoding::FixedSizeList { values, .. } => {
+            **values == Encoding::Constant || has_null_items(values)
+        }
+        _ => false,
+    }
+}
+
 /// Appends the values of `num_rows` rows; that of row `i` lies at `i * stride + skip`.
 ///
 /// Rows of `Constant` alone have no bytes: claim [`Values::default_bytes`] for them before.
@@ -172,7 +183,12 @@ pub(crate) fn decode_value(
     match (encoding, out) {
         (Encoding::Variable { .. }, Values::Variable(out)) => out.push(stored),
         (Encoding::Fsst { table, .. }, Values::Variable(out)) => {
+            let most = size_u64(stored.len()).saturating_mul(fsst::MAX_EXPANSION);
+            scratch.claim(most, "a coded string")?;
+            let before = out.bytes.len();
             table.decode_value(stored, &mut out.bytes)?;
+            let grown = out.bytes.len().saturating_sub(before);
+            scratch.release(most.saturating_sub(size_u64(grown)));
             out.close_value()
         }
         (Encoding::General { scheme, .. }, Values::Variable(out)) => {

@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn no_values() {
         assert_eq!(chunk(&[], 32), (vec![], vec![]));
-        assert_eq!(decode(&[], &[], 32, 0, &[]).unwrap(), []);
+        assert_eq!(decode(&[], &[], 32, 0, &[]).unwrap(), [0_u8; 0]);
         let mut block = Vec::new();
         encode_block(&[], 8, &mut block);
         assert_eq!(block, [0; 8]);

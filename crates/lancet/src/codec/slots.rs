@@ -2,8 +2,23 @@
 
 use std::ops::Range;
 
-use super::{FixedValues, Offsets, Values};
+use super::{FixedValues, Offsets, ValueType, Values, VariableValues};
 use crate::error::{Error, Result};
+
+impl ValueType {
+    /// Bytes of one value, without what is of variable width.
+    pub(crate) fn fixed_bytes(&self) -> u64 {
+        match self {
+            Self::Nothing => 0,
+            Self::Fixed { bits } => bits.div_ceil(8),
+            Self::Variable { offset_bits } => offset_bits.div_ceil(8),
+            Self::FixedSizeList { dimension, item } => dimension.saturating_mul(item.fixed_bytes()),
+            Self::Struct(fields) => {
+                fields.iter().map(Self::fixed_bytes).fold(0, u64::saturating_add)
+            }
+        }
+    }
+}
 
 impl Values {
     /// The bytes of a value; equal values have equal bytes.
@@ -14,6 +29,23 @@ impl Values {
             Self::Variable(variable) => variable.value(index).map(<[u8]>::to_vec),
             Self::Nothing { .. } | Self::FixedSizeList(_) | Self::Struct { .. } => {
                 Err(Error::unsupported("dictionaries of nested values"))
+            }
+        }
+    }
+
+    /// Makes room for `count` more values, but for no more than `max_bytes`: counts may be forged,
+    /// and what is not reserved now is grown later.
+    pub(crate) fn reserve(&mut self, count: usize, max_bytes: usize) {
+        match self {
+            Self::Nothing { .. } | Self::Struct { .. } => {}
+            Self::Fixed(fixed) => fixed.data.reserve(fixed_bytes(fixed, count).min(max_bytes)),
+            Self::Variable(variable) => match &mut variable.offsets {
+                Offsets::Bits32(offsets) => offsets.reserve(count.min(max_bytes / 4)),
+                Offsets::Bits64(offsets) => offsets.reserve(count.min(max_bytes / 8)),
+            },
+            Self::FixedSizeList(lists) => {
+                let dimension = usize::try_from(lists.dimension).unwrap_or(usize::MAX);
+                lists.items.reserve(count.saturating_mul(dimension), max_bytes);
             }
         }
     }
@@ -51,6 +83,22 @@ impl Values {
 fn fixed_bytes(values: &FixedValues, len: usize) -> usize {
     let bits = usize::try_from(values.bits).unwrap_or(usize::MAX);
     len.saturating_mul(bits).div_ceil(8)
+}
+
+impl VariableValues {
+    /// Bytes of the longest value.
+    pub(crate) fn max_len(&self) -> usize {
+        fn longest<T: Copy + Into<i64>>(offsets: &[T]) -> i64 {
+            let lengths = offsets.iter().zip(offsets.get(1..).unwrap_or_default());
+            let lengths = lengths.map(|(&start, &end)| end.into().saturating_sub(start.into()));
+            lengths.max().unwrap_or(0)
+        }
+        let longest = match &self.offsets {
+            Offsets::Bits32(offsets) => longest(offsets),
+            Offsets::Bits64(offsets) => longest(offsets),
+        };
+        usize::try_from(longest).unwrap_or(0)
+    }
 }
 
 impl FixedValues {

@@ -361,6 +361,19 @@ impl VariableValues {
         Self { offsets, bytes: Vec::new() }
     }
 
+    /// Values that lie back to back in `bytes`; `ends` says where each ends.
+    pub(crate) fn from_ends(bytes: Vec<u8>, ends: &[u64], offset_bits: u64) -> Result<Self> {
+        fn offsets<T: OffsetWord>(first: T, ends: &[u64]) -> Result<Vec<T>> {
+            let ends = ends.iter().map(|end| T::from_size(size(*end)?));
+            std::iter::once(Ok(first)).chain(ends).collect()
+        }
+        let offsets = match offset_bits {
+            64 => Offsets::Bits64(offsets(0_i64, ends)?),
+            _ => Offsets::Bits32(offsets(0_i32, ends)?),
+        };
+        Ok(Self { offsets, bytes })
+    }
+
     /// Number of values.
     pub(crate) fn len(&self) -> usize {
         match &self.offsets {

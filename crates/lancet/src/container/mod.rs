@@ -12,7 +12,9 @@
 //! Pure functions over bytes: reading asks for spans and is handed bytes ([`Tail`]); writing
 //! returns bytes ([`write`]).
 
+pub(crate) mod checksums;
 pub(crate) mod column;
+pub(crate) mod cost;
 pub(crate) mod footer;
 #[cfg(test)]
 mod golden;

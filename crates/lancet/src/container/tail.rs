@@ -123,14 +123,19 @@ impl Tail {
         self.parse_tables()
     }
 
+    /// The serialized descriptor, once it was read.
+    pub(crate) fn descriptor(&self) -> Option<Bytes> {
+        let span = &self.tables.as_ref()?.descriptor;
+        let apart = self.descriptor.as_ref().and_then(|part| part.get(span));
+        apart.or_else(|| self.end.get(span))
+    }
+
     /// The index of the file. Call when nothing is missing.
     pub(crate) fn into_index(self) -> Result<FileIndex> {
         let (Some(tables), None) = (&self.tables, self.missing()) else {
             return Err(Error::invalid("the end of the file was not read completely"));
         };
-        let span = &tables.descriptor;
-        let apart = self.descriptor.as_ref().and_then(|part| part.get(span));
-        let Some(descriptor) = apart.or_else(|| self.end.get(span)) else {
+        let Some(descriptor) = self.descriptor() else {
             return Err(Error::invalid("the descriptor was not read"));
         };
         FileIndex::new(

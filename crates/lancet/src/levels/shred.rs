@@ -32,6 +32,32 @@ pub(crate) struct Shredded {
     pub(crate) slots: Vec<(usize, Range<usize>)>,
 }
 
+impl Shredded {
+    /// Makes item layers nullable, leaf outwards, though the page has no null there.
+    pub(crate) fn make_nullable(&mut self, layers: &[bool]) {
+        let mut renumbered = vec![0u16];
+        let mut next = 0;
+        let mut changed = false;
+        for (layer, nullable) in self.layers.iter_mut().zip(layers) {
+            let levels = layer.num_def_levels();
+            if *nullable && *layer == Layer::AllValidItem {
+                *layer = Layer::NullableItem;
+                next += 1;
+                changed = true;
+            }
+            renumbered.extend((0..levels).map(|level| next + level + 1));
+            next += levels;
+        }
+        if !changed {
+            return;
+        }
+        let def = self.def.get_or_insert_with(|| vec![0; self.num_entries]);
+        if renumbered.len() > 1 {
+            def.iter_mut().for_each(|def| *def = renumbered[usize::from(*def)]);
+        }
+    }
+}
+
 /// An upper bound of the entries of a piece, at a cost that does not depend on its length.
 /// Above the truth by at most one entry per list and by the items of null lists: any list may be without items, which
 /// takes an entry.

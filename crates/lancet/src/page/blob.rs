@@ -35,9 +35,26 @@ pub(crate) struct Descriptions {
 }
 
 impl Descriptions {
+    /// Bytes of one description in memory.
+    pub(crate) const ENTRY_BYTES: u64 = 16;
+
     pub(crate) fn push_default(&mut self, n: usize) -> Result<()> {
         self.spans.resize(self.spans.len().saturating_add(n), 0..0);
         Ok(())
+    }
+
+    /// Positions and sizes, as structs of two numbers.
+    pub(crate) fn as_values(&self) -> Values {
+        let mut fields = [FixedValues::new(64), FixedValues::new(64)];
+        for span in &self.spans {
+            let pair = [span.start, span.end.saturating_sub(span.start)];
+            for (field, value) in fields.iter_mut().zip(pair) {
+                field.data.push(value);
+                field.len = field.len.saturating_add(1);
+            }
+        }
+        let children = fields.map(Values::Fixed).into_iter().collect();
+        Values::Struct { len: self.spans.len(), children }
     }
 }
 
@@ -135,6 +152,7 @@ pub(crate) fn encode(
         encoding: Encoding::PackedStruct { field_bits: vec![64, 64] },
         dictionary: None,
         chunk_size: ChunkSize { target_bytes: 4096, max_values: 256 },
+        level_compression: None,
     };
     let page = mini_block::encode::encode(&input, rules)?;
     match page {

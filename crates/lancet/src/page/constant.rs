@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::encode::{EncodedPage, PageLevels, level_encoding};
+use super::encode::{EncodedPage, LevelForms, PageLevels, level_encoding};
 use super::layout::{ConstantLayout, ConstantValue, Layout};
 use super::rules::Rules;
 use super::sink::{LeafSink, LeafType, SinkValues};
@@ -67,8 +67,10 @@ impl ConstantIndex {
             let buffer = buffers.get(first.saturating_add(i));
             if layout.has_levels { buffer.unwrap_or(&empty) } else { &empty }
         };
-        let rep = parse_levels(levels(0), layout.rep.as_ref(), layout.num_rep, scratch)?;
-        let def = parse_levels(levels(1), layout.def.as_ref(), layout.num_def, scratch)?;
+        let rep = parse_levels(levels(0), layout.rep.as_ref(), layout.num_rep, scratch)
+            .in_buffer(first)?;
+        let def = parse_levels(levels(1), layout.def.as_ref(), layout.num_def, scratch)
+            .in_buffer(first.saturating_add(1))?;
         let mut index = Self { rep, def, row_starts: Vec::new(), scalar };
         if layout.has_levels {
             index.check(page, layout)?;
@@ -140,6 +142,9 @@ impl ConstantIndex {
             (Some(scalar), SinkValues::Plain(values)) => {
                 let bytes = num_values.saturating_mul(scalar.size_bytes());
                 scratch.claim(u64::try_from(bytes).unwrap_or(u64::MAX), "a constant column")?;
+                // Indices of one byte, checked ones of four.
+                let indices = u64::try_from(num_values).unwrap_or(u64::MAX).saturating_mul(5);
+                scratch.claim(indices, "a constant column")?;
                 let mut indices = FixedValues::new(8);
                 indices.push_zeros(num_values)?;
                 values.gather(scalar, &indices, None, scratch)?;
@@ -183,7 +188,8 @@ fn parse_levels(
     let count = match (encoding, count) {
         (Encoding::Flat { .. }, 0) => bytes.len().checked_div(2).unwrap_or(0),
         (_, count) => {
-            scratch.claim(count.saturating_mul(2), "the levels of a constant page")?;
+            // Levels, and the first entry of each row.
+            scratch.claim(count.saturating_mul(10), "the levels of a constant page")?;
             usize::try_from(count).unwrap_or(usize::MAX)
         }
     };
@@ -273,7 +279,9 @@ pub(super) fn encode(
         let encode = |stream: Option<&[u16]>| {
             let Some(stream) = stream else { return Ok((Vec::new(), None, 0)) };
             let encoding = if compress {
-                level_encoding(stream, rules.compressed_levels)
+                let runs = rules.compressed_levels;
+                let levels_per_chunk = stream.len();
+                level_encoding(stream, LevelForms { runs, compression: None, levels_per_chunk })?
             } else {
                 Encoding::Flat { bits: 16 }
             };

@@ -16,6 +16,9 @@ use super::sink::SinkValues;
 use crate::codec::{FixedValues, Scratch, Values};
 use crate::error::{Error, Result};
 
+/// What an entry costs beside its bytes: where it went, and its place in the table of positions.
+const ENTRY_BYTES: u64 = 80;
+
 /// The values of a dictionary column: keys into one dictionary, whatever pages they came from.
 #[derive(Debug)]
 pub(crate) struct DictionaryValues {
@@ -40,7 +43,9 @@ impl DictionaryValues {
     }
 
     /// Starts a page with a dictionary of its own.
-    fn open_page(&mut self, dictionary: &Values) -> Result<()> {
+    fn open_page(&mut self, dictionary: &Values, scratch: &mut Scratch) -> Result<()> {
+        let bytes = to_u64(dictionary.len()).saturating_mul(ENTRY_BYTES);
+        scratch.claim(bytes, "the entries of a dictionary")?;
         self.moved.clear();
         self.moved.resize(dictionary.len(), None);
         if self.num_pages == 1 {
@@ -92,9 +97,13 @@ impl DictionaryValues {
 }
 
 /// Announces a page's dictionary to the sink.
-pub(super) fn open_page(dictionary: &Values, sink: &mut SinkValues) -> Result<()> {
+pub(super) fn open_page(
+    dictionary: &Values,
+    sink: &mut SinkValues,
+    scratch: &mut Scratch,
+) -> Result<()> {
     match sink {
-        SinkValues::Dictionary(values) => values.open_page(dictionary),
+        SinkValues::Dictionary(values) => values.open_page(dictionary, scratch),
         SinkValues::Plain(_) | SinkValues::Blob(_) => Ok(()),
     }
 }

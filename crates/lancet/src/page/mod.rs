@@ -34,6 +34,7 @@ pub(crate) use sink::{LeafSink, LeafType, SinkValues};
 
 use crate::codec::Scratch;
 use crate::error::{Result, ensure};
+use crate::levels::Layer;
 
 /// A page: its checked description and where its buffers lie in the file.
 #[derive(Debug)]
@@ -77,6 +78,27 @@ impl Page {
             Layout::Constant(_) => (0..self.buffers.len()).collect(),
         };
         buffers.into_iter().filter_map(|i| self.buffers.get(i).cloned()).collect()
+    }
+
+    /// Whether all rows are the same and none has bytes, so that there may be any number of them.
+    pub(crate) fn rows_are_alike(&self) -> bool {
+        match &self.layout {
+            Layout::Constant(layout) => {
+                let has_levels = |layer: &Layer| layer.is_list() || layer.num_def_levels() > 0;
+                !layout.has_levels || !layout.layers.iter().any(has_levels)
+            }
+            Layout::FullZip(layout) => full_zip::row_bytes(layout) == Some(0),
+            Layout::MiniBlock(_) | Layout::Blob(_) => false,
+        }
+    }
+
+    /// The buffer that holds the values of all rows; none where they come with the index.
+    pub(crate) fn data_span(&self) -> Option<&Range<u64>> {
+        match &self.layout {
+            Layout::MiniBlock(_) | Layout::Blob(_) => self.buffers.get(1),
+            Layout::FullZip(_) => self.buffers.first(),
+            Layout::Constant(_) => None,
+        }
     }
 
     /// Parses the bytes of [`Page::index_spans`].

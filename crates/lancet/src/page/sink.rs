@@ -54,14 +54,27 @@ impl LeafSink {
         Ok(Self { values, assembler, rep: Vec::new(), def: Vec::new() })
     }
 
+    /// Makes room for rows that come from `stored` bytes.
+    pub(crate) fn reserve(&mut self, num_rows: u64, stored: usize, most: usize) {
+        // A bit-packed value may take one bit of 64; anything that shrinks more is grown as it comes.
+        let max_bytes = stored.saturating_mul(64).max(1 << 16).min(most);
+        let num_rows = usize::try_from(num_rows).unwrap_or(usize::MAX);
+        if let SinkValues::Plain(values) = &mut self.values {
+            values.reserve(num_rows, max_bytes);
+        }
+    }
+
     /// Appends placeholders for values that are null.
     pub(crate) fn push_default(&mut self, n: usize, scratch: &mut Scratch) -> Result<()> {
+        let count = u64::try_from(n).unwrap_or(u64::MAX);
+        let bytes = match &self.values {
+            SinkValues::Plain(values) => values.default_bytes(count),
+            SinkValues::Dictionary(values) => count.saturating_mul(values.keys.bits).div_ceil(8),
+            SinkValues::Blob(_) => count.saturating_mul(Descriptions::ENTRY_BYTES),
+        };
+        scratch.claim(bytes.saturating_add(count.div_ceil(8)), "a column of nulls")?;
         match &mut self.values {
-            SinkValues::Plain(values) => {
-                let count = u64::try_from(n).unwrap_or(u64::MAX);
-                scratch.claim(values.default_bytes(count), "a column of nulls")?;
-                values.push_default(n)
-            }
+            SinkValues::Plain(values) => values.push_default(n),
             SinkValues::Dictionary(values) => values.push_null(n),
             SinkValues::Blob(values) => values.push_default(n),
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -10,7 +11,9 @@ use super::ReadOptions;
 use super::cache::{PageKey, SearchCache};
 use super::leaf::LeafColumnType;
 use super::source::Source;
-use crate::codec::Scratch;
+use crate::codec::{Budget, Scratch};
+use crate::container::checksums::Checksums;
+use crate::container::cost::{self, ColumnCost};
 use crate::container::{Column, FileIndex, PageEncoding, Tail, Version, tail_span};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::page::rules::Rules;
@@ -27,7 +30,11 @@ pub(crate) struct OpenFile {
     /// The fields of the schema with the columns they are made of.
     pub(crate) nodes: Vec<Node>,
     pub(crate) options: ReadOptions,
+    /// Only when reads are to be checked.
+    pub(crate) checksums: Option<Checksums>,
     columns: Vec<OnceLock<Arc<FileColumn>>>,
+    /// Bytes that the decoded metadata takes so far.
+    metadata_bytes: AtomicU64,
     cache: SearchCache,
     /// This file's number in the cache.
     cache_id: u64,
@@ -48,8 +55,12 @@ impl OpenFile {
         let bytes = read_one(source.as_ref(), span.clone())?;
         let mut tail = Tail::parse(size, span.start, bytes)?;
         while let Some(span) = tail.missing() {
+            let size = span.end.saturating_sub(span.start);
+            within(size, options.max_metadata_bytes, "the end of the file")?;
             tail.supply(read_one(source.as_ref(), span)?)?;
         }
+        let metadata_bytes = cost::descriptor_bytes(&tail.descriptor().unwrap_or_default());
+        within(metadata_bytes, options.max_metadata_bytes, "the schema")?;
         let index = tail.into_index()?;
         if index.version < Version::V2_1 {
             return Err(Error::unsupported(format!(
@@ -60,10 +71,58 @@ impl OpenFile {
         let nodes = columns_of(&index.schema)?;
         let (needed, found) = (num_columns(&nodes), index.columns.len());
         ensure!(needed <= found, "the schema needs {needed} columns, but the file has {found}");
+        check_nesting(&nodes, options.max_nesting)?;
         let columns = index.columns.iter().map(|_| OnceLock::new()).collect();
         let cache = options.search_cache.clone();
         let cache_id = cache.register();
-        Ok(Self { source, index, nodes, options, columns, cache, cache_id })
+        let metadata_bytes = metadata_bytes.into();
+        let checksums = None;
+        let mut file = Self {
+            source,
+            index,
+            nodes,
+            options,
+            checksums,
+            columns,
+            metadata_bytes,
+            cache,
+            cache_id,
+        };
+        if file.options.verify_checksums {
+            file.checksums = file.load_checksums()?;
+        }
+        Ok(file)
+    }
+
+    /// The checksums of the file, if it has some. Those of the metadata are checked.
+    pub(crate) fn load_checksums(&self) -> Result<Option<Checksums>> {
+        let Some(span) = self.index.global_buffers.get(1..).and_then(<[_]>::last) else {
+            return Ok(None);
+        };
+        let size = span.end.saturating_sub(span.start);
+        within(size, self.options.max_metadata_bytes, "the last global buffer")?;
+        let bytes = read_one(self.source.as_ref(), span.clone())?;
+        let Some(checksums) = Checksums::parse(&bytes).at(span.start)? else { return Ok(None) };
+        let tail = self.index.data_end..self.index.file_bytes;
+        let size = tail.end.saturating_sub(tail.start);
+        within(size, self.options.max_metadata_bytes, "the end of the file")?;
+        let start = tail.start;
+        checksums.check_tail(&read_one(self.source.as_ref(), tail)?).at(start)?;
+        Ok(Some(checksums))
+    }
+
+    /// Checks bytes of the file if they are a whole buffer with a checksum.
+    pub(crate) fn check_bytes(&self, span: &Range<u64>, bytes: &[u8]) -> Result<()> {
+        self.checksums.as_ref().map_or(Ok(()), |checksums| checksums.check(span, bytes))
+    }
+
+    /// The bytes of a buffer outside the pages.
+    pub(crate) fn read_buffer(&self, span: Range<u64>) -> Result<Bytes> {
+        let size = span.end.saturating_sub(span.start);
+        Budget::new(self.options.memory_limit).claim(size, "a global buffer")?;
+        let bytes = read_one(self.source.as_ref(), span.clone())?;
+        self.check_bytes(&span, &bytes)?;
+        Ok(bytes)
     }
 
     /// A column that was loaded before.
@@ -92,6 +151,7 @@ impl OpenFile {
         bytes: &[u8],
     ) -> Result<Arc<FileColumn>> {
         let column = leaf.column;
+        self.claim_metadata(column, bytes)?;
         let parsed = Column::parse(bytes, &self.index, column)?;
         let rules = Rules::of(self.index.version);
         let mut pages = Vec::with_capacity(parsed.pages.len());
@@ -117,6 +177,19 @@ impl OpenFile {
         Ok(slot.map_or(loaded.clone(), |slot| slot.get_or_init(|| loaded).clone()))
     }
 
+    /// Makes sure that there is room for the metadata of one more column.
+    fn claim_metadata(&self, column: u32, message: &[u8]) -> Result<()> {
+        let limit = self.options.max_metadata_bytes;
+        let ColumnCost { kept, passing } = cost::column_bytes(message);
+        let before = self.metadata_bytes.fetch_add(kept, Ordering::Relaxed);
+        let needed = before.saturating_add(kept).saturating_add(passing);
+        let claimed = within(needed, limit, &format!("the metadata of column {column}"));
+        if claimed.is_err() {
+            self.metadata_bytes.fetch_sub(kept, Ordering::Relaxed);
+        }
+        claimed
+    }
+
     /// The index of a page, if it is cached.
     pub(crate) fn cached_index(&self, column: u32, page: u32) -> Option<Arc<PageIndex>> {
         self.cache.get(self.page_key(column, page))
@@ -128,12 +201,14 @@ impl OpenFile {
         leaf: &LeafColumnType,
         page: &Page,
         bytes: &[Bytes],
+        budget: &Budget,
     ) -> Result<Arc<PageIndex>> {
-        let mut scratch = Scratch::new(self.options.memory_limit);
+        let mut scratch = Scratch::sharing(budget);
         let index = page
             .parse_index(&leaf.leaf, bytes, &mut scratch)
             .in_page(page.number)
             .in_column(leaf.column)?;
+        budget.claim(index.size_bytes() as u64, "the index of a page")?;
         let index = Arc::new(index);
         self.cache.insert(self.page_key(leaf.column, page.number), index.clone());
         Ok(index)
@@ -141,6 +216,18 @@ impl OpenFile {
 
     fn page_key(&self, column: u32, page: u32) -> PageKey {
         PageKey { file: self.cache_id, column, page }
+    }
+
+    /// About how many bytes a row of the columns has in memory.
+    pub(crate) fn row_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
+        let of_leaf = |leaf: &LeafColumnType| {
+            let Some(column) = self.column(leaf.column) else { return 0 };
+            let stored = column.pages.iter().flat_map(|page| &page.buffers);
+            let stored = stored.map(|span| span.end.saturating_sub(span.start));
+            let stored = stored.fold(0, u64::saturating_add) / column.num_rows.max(1);
+            stored.max(leaf.leaf.values.fixed_bytes())
+        };
+        leaves.iter().map(of_leaf).fold(0, u64::saturating_add)
     }
 
     /// Number of rows of columns that are read together.
@@ -161,8 +248,40 @@ impl OpenFile {
                 ));
             }
         }
-        Ok(common.unwrap_or(self.index.num_rows))
+        // Columns may differ, but one of them has the rows that the descriptor counts.
+        let (common, all) = (common.unwrap_or(self.index.num_rows), num_columns(&self.nodes));
+        ensure!(
+            common == self.index.num_rows || leaves.len() < all,
+            "the columns have {common} rows in a file of {}",
+            self.index.num_rows
+        );
+        Ok(common)
     }
+}
+
+/// An error unless the metadata fits into what the caller allows.
+fn within(needed: u64, limit: u64, what: &str) -> Result<()> {
+    if needed <= limit {
+        return Ok(());
+    }
+    Err(Error::limit(what, needed, limit, "max_metadata_bytes"))
+}
+
+fn check_nesting(nodes: &[Node], max_nesting: usize) -> Result<()> {
+    fn depth(node: &Node) -> usize {
+        1 + node.children().iter().map(depth).max().unwrap_or(0)
+    }
+    let found = nodes.iter().map(depth).max().unwrap_or(0);
+    if found <= max_nesting {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: "the schema".into(),
+        unit: "levels of nesting",
+        needed: found as u64,
+        limit: max_nesting as u64,
+        option: "max_nesting",
+    })
 }
 
 fn read_one(source: &dyn Source, span: Range<u64>) -> Result<Bytes> {

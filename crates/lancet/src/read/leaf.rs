@@ -4,6 +4,7 @@ use crate::error::{Result, ensure};
 use crate::levels::LayerKind;
 use crate::page::LeafType;
 use crate::schema::columns::{LeafKind, Node};
+use crate::schema::descriptions::is_described;
 use crate::schema::value_type::{key_bits, value_type};
 
 /// One column of the file and what the schema says about it.
@@ -11,6 +12,8 @@ use crate::schema::value_type::{key_bits, value_type};
 pub(crate) struct LeafColumnType {
     pub(crate) column: u32,
     pub(crate) leaf: LeafType,
+    /// A blob of which only the description is wanted.
+    pub(crate) described: bool,
     /// Page lengths count this many entries a row (fixed-size lists of structs).
     entries_per_row: u64,
 }
@@ -51,6 +54,11 @@ fn collect(
 ) -> Result<()> {
     match node {
         Node::Leaf(leaf) => {
+            let outer = match leaf.kind {
+                // Structs without fields store no nesting.
+                LeafKind::EmptyStruct => &[][..],
+                _ => outer.as_slice(),
+            };
             let kinds = [LayerKind::Item].into_iter().chain(outer.iter().rev().copied()).collect();
             let leaf_type = LeafType {
                 values: value_type(leaf)?,
@@ -58,7 +66,12 @@ fn collect(
                 blob: leaf.kind == LeafKind::Blob,
                 kinds,
             };
-            leaves.push(LeafColumnType { column: leaf.column, leaf: leaf_type, entries_per_row });
+            leaves.push(LeafColumnType {
+                column: leaf.column,
+                leaf: leaf_type,
+                described: is_described(leaf),
+                entries_per_row,
+            });
         }
         Node::Struct { children, .. } => {
             outer.push(LayerKind::Item);

@@ -1,5 +1,6 @@
 //! The blocking reader: owns the file and the limits, contains no format knowledge.
 
+mod blobs;
 mod cache;
 mod file;
 pub(crate) mod inspect;
@@ -8,6 +9,7 @@ mod request;
 mod scan;
 mod source;
 mod take;
+pub(crate) mod verify;
 
 use std::fmt;
 use std::ops::Range;
@@ -18,30 +20,46 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
+pub use blobs::{BlobDescription, Blobs};
 pub use cache::SearchCache;
 pub use scan::{Batches, Scan};
 pub use source::Source;
 
 use crate::container::Version;
 use crate::error::{Error, Result};
+use crate::schema::MAX_DEPTH;
 use crate::schema::projection::{Projection, project};
 use file::OpenFile;
 use request::{ProjectedColumns, Request};
 
-/// How a file is read.
+/// How a file is read. What the limits cover stands in `LIMITS.md`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Most bytes that one read may hold on the word of a number in the file, beyond what the
-    /// stored bytes justify: decompressed data, constants spread out, blobs. 4 GiB unless told.
+    /// Most bytes that one read (a take, a batch of a scan) may hold: what it fetches, the page
+    /// indexes it needs and what the values take beyond that. 4 GiB unless told.
     pub memory_limit: u64,
+    /// Most bytes that the decoded metadata of a file may take: the schema, and the pages of the
+    /// columns used so far. 1 GiB unless told.
+    pub max_metadata_bytes: u64,
+    /// How deep fields may nest. 64 unless told, which is also the most there can be.
+    pub max_nesting: usize,
+    /// Whether whole buffers and the metadata are checked against the file's checksums, if it has
+    /// some. Reads of parts of a buffer are not covered. Off unless told.
+    pub verify_checksums: bool,
     /// Where page indexes are kept between reads; clones share one budget. 64 MiB unless told.
     pub search_cache: SearchCache,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { memory_limit: 4 << 30, search_cache: SearchCache::new(64 << 20) }
+        Self {
+            memory_limit: 4 << 30,
+            max_metadata_bytes: 1 << 30,
+            max_nesting: MAX_DEPTH,
+            verify_checksums: false,
+            search_cache: SearchCache::new(64 << 20),
+        }
     }
 }
 
@@ -57,7 +75,7 @@ impl Default for ReadOptions {
 /// # let mut file = Vec::new();
 /// # let mut writer = FileWriter::new(&mut file, batch.schema(), WriteOptions::default())?;
 /// # writer.write(&batch)?;
-/// # writer.finish()?;
+/// # writer.finish_into()?;
 /// let reader = FileReader::from_bytes(file, ReadOptions::default())?;
 /// assert_eq!(reader.num_rows(), 1000);
 /// let rows = reader.take(&[7, 1, 999])?;
@@ -127,8 +145,7 @@ impl FileReader {
             let count = self.num_global_buffers();
             Error::invalid(format!("global buffer {index} does not exist: the file has {count}"))
         })?;
-        let bytes = self.file.source.read(std::slice::from_ref(&span))?.pop();
-        bytes.ok_or_else(|| Error::invalid("the source returned nothing for a span"))
+        self.file.read_buffer(span)
     }
 
     /// All columns of the given rows, in the order asked for; duplicates are allowed.
@@ -146,6 +163,11 @@ impl FileReader {
         take::take(self, &self.projection(&columns)?, rows)
     }
 
+    /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
+    pub fn blobs(&self, column: &str) -> Result<Blobs> {
+        Blobs::new(self, column)
+    }
+
     /// Starts to describe a scan.
     pub fn scan(&self) -> Scan {
         Scan::new(self.clone())
@@ -157,14 +179,25 @@ impl FileReader {
         inspect::report(&self.file, &self.everything)
     }
 
+    /// Checks every rule of the format over the whole file, and its checksums if it has some.
+    ///
+    /// What is wrong with the file is in the result; errors are only those of reading it.
+    pub fn verify(&self) -> Result<verify::Verification> {
+        verify::verify(self)
+    }
+
     fn projection(&self, columns: &[String]) -> Result<Arc<ProjectedColumns>> {
         ProjectedColumns::new(project(&self.file.index.schema, &self.file.nodes, columns)?)
     }
 
     /// Loads the metadata of the columns and returns their common number of rows.
     fn load_columns(&self, projection: &Arc<ProjectedColumns>) -> Result<u64> {
+        if let Some(num_rows) = projection.num_rows.get() {
+            return Ok(*num_rows);
+        }
         self.run(Request::new(self.file.clone(), projection.clone(), None)?)?;
-        self.file.common_rows(&projection.leaves)
+        let num_rows = self.file.common_rows(&projection.leaves)?;
+        Ok(*projection.num_rows.get_or_init(|| num_rows))
     }
 
     /// Reads rows that are sorted, disjoint and inside the file.

@@ -7,6 +7,8 @@
 //! column metadata ► page indexes ► data ► blob payloads ► record batch
 //! ```
 //!
+//! A page that is read as a whole and whose index is not known yet gives both in one round.
+//!
 //! A driver is a loop:
 //!
 //! ```text
@@ -18,7 +20,7 @@
 //! ```
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -27,10 +29,11 @@ use rayon::prelude::*;
 
 use super::file::{FileColumn, OpenFile};
 use super::leaf::{LeafColumnType, leaves_of};
-use crate::codec::{Scratch, Values, VariableValues};
+use crate::codec::{Budget, Scratch, Values, VariableValues};
 use crate::error::{Error, Locate, Result, ensure};
-use crate::page::{LeafSink, PageIndex, PageTask, SinkValues, count_rows};
+use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
 use crate::schema::columns::Node;
+use crate::schema::descriptions::describe_blobs;
 use crate::schema::projection::Projection;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
 
@@ -43,12 +46,21 @@ pub(crate) struct ProjectedColumns {
     pub(crate) schema: SchemaRef,
     pub(crate) nodes: Vec<Node>,
     pub(crate) leaves: Vec<LeafColumnType>,
+    /// The number of rows that all columns have; known once their metadata is loaded.
+    pub(crate) num_rows: OnceLock<u64>,
 }
 
 impl ProjectedColumns {
     pub(crate) fn new(projection: Projection) -> Result<Arc<Self>> {
         let Projection { schema, nodes } = projection;
-        Ok(Arc::new(Self { schema, leaves: leaves_of(&nodes)?, nodes }))
+        let leaves = leaves_of(&nodes)?;
+        Ok(Arc::new(Self { schema, nodes, leaves, num_rows: OnceLock::new() }))
+    }
+
+    /// The same fields, with blobs described.
+    pub(crate) fn describe_blobs(&self) -> Result<Arc<Self>> {
+        let (schema, nodes) = (self.schema.clone(), self.nodes.clone());
+        Self::new(describe_blobs(&Projection { schema, nodes }))
     }
 }
 
@@ -59,6 +71,8 @@ pub(crate) struct Request {
     projection: Arc<ProjectedColumns>,
     /// Sorted, disjoint, non-empty; `None` asks only for the column metadata.
     rows: Option<Vec<Range<u64>>>,
+    /// What the read may still hold.
+    budget: Budget,
     stage: Stage,
     spans: Vec<Range<u64>>,
     /// Leaves whose column metadata is among the spans.
@@ -90,7 +104,17 @@ struct PageRead {
     page: usize,
     rows: Vec<Range<u64>>,
     index: Option<Arc<PageIndex>>,
+    /// The data, where it is fetched together with the index.
+    data: Option<Bytes>,
     task: Option<PageTask>,
+}
+
+impl PageRead {
+    /// The data of a page of which every row is wanted.
+    fn whole<'a>(&self, page: &'a Page) -> Option<&'a Range<u64>> {
+        let all = [0..page.num_rows];
+        page.data_span().filter(|_| self.rows == all)
+    }
 }
 
 impl Request {
@@ -99,10 +123,12 @@ impl Request {
         projection: Arc<ProjectedColumns>,
         rows: Option<Vec<Range<u64>>>,
     ) -> Result<Self> {
+        let budget = Budget::new(file.options.memory_limit);
         let mut request = Self {
             file,
             projection,
             rows,
+            budget,
             stage: Stage::Columns,
             spans: Vec::new(),
             pending: Vec::new(),
@@ -134,6 +160,9 @@ impl Request {
     fn advance(&mut self, bytes: Vec<Bytes>) -> Result<()> {
         if bytes.len() != self.spans.len() {
             return Err(Error::invalid("the source returned another number of spans"));
+        }
+        for (span, bytes) in self.spans.iter().zip(&bytes) {
+            self.file.check_bytes(span, bytes)?;
         }
         self.spans.clear();
         let mut bytes = bytes.into_iter();
@@ -202,11 +231,12 @@ impl Request {
                 read.index = self.file.cached_index(leaf.column, page.number);
                 if read.index.is_none() {
                     self.spans.extend(page.index_spans());
+                    self.spans.extend(read.whole(page).cloned());
                 }
             }
             self.leaves.push(LeafRead { column, pages, sink: LeafSink::new(&leaf.leaf)? });
         }
-        Ok(())
+        self.claim_spans("the indexes of the pages")
     }
 
     fn load_indexes(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
@@ -214,8 +244,11 @@ impl Request {
             for page_read in read.pages.iter_mut().filter(|read| read.index.is_none()) {
                 let page = read.column.page(page_read.page)?;
                 let buffers: Vec<Bytes> = bytes.take(page.index_spans().len()).collect();
-                let index = self.file.load_index(leaf, page, &buffers)?;
+                let index = self.file.load_index(leaf, page, &buffers, &self.budget)?;
                 page_read.index = Some(index);
+                if page_read.whole(page).is_some() {
+                    page_read.data = Some(next(bytes)?);
+                }
             }
         }
         Ok(())
@@ -228,26 +261,47 @@ impl Request {
                 let Some(index) = &page_read.index else { continue };
                 let rows = std::mem::take(&mut page_read.rows);
                 let task = page.plan(index, rows).in_page(page.number).in_column(leaf.column)?;
-                self.spans.extend(task.spans.iter().cloned());
+                // A forged index may ask for less than the page.
+                let fetched = page.data_span().filter(|span| [(*span).clone()] == *task.spans);
+                page_read.data.take_if(|_| fetched.is_none());
+                if page_read.data.is_none() {
+                    self.spans.extend(task.spans.iter().cloned());
+                }
                 page_read.task = Some(task);
             }
         }
-        Ok(())
+        self.claim_spans("the data of the rows")
+    }
+
+    /// Pages may share their bytes, so the size of the file does not bound what they fetch.
+    fn claim_spans(&self, what: &str) -> Result<()> {
+        let sizes = self.spans.iter().map(|span| span.end.saturating_sub(span.start));
+        self.budget.claim(sizes.fold(0, u64::saturating_add), what)
     }
 
     fn decode(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
-        let limit = self.file.options.memory_limit;
+        let budget = self.budget.clone();
+        let num_rows = count_rows(self.rows.as_deref().unwrap_or_default());
         let mut total = 0_usize;
         let mut work = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
-            let tasks = read.pages.iter().filter_map(|page| page.task.as_ref());
-            let count = tasks.map(|task| task.spans.len()).sum();
-            let fetched: Vec<Bytes> = bytes.take(count).collect();
-            total = total.saturating_add(fetched.iter().map(Bytes::len).sum());
+            let mut fetched: Vec<Bytes> = Vec::new();
+            for page in &mut read.pages {
+                match (page.data.take(), &page.task) {
+                    (Some(data), _) => fetched.push(data),
+                    (None, Some(task)) => fetched.extend(bytes.take(task.spans.len())),
+                    (None, None) => {}
+                }
+            }
+            let stored = fetched.iter().map(Bytes::len).sum();
+            total = total.saturating_add(stored);
+            // Room is made for what the bytes may yield, as far as the budget goes.
+            let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
+            read.sink.reserve(num_rows, stored, most);
             work.push((leaf.column, read, fetched));
         }
         let decode = |(column, read, fetched): (u32, &mut LeafRead, Vec<Bytes>)| {
-            read.decode(&fetched, &mut Scratch::new(limit)).in_column(column)
+            read.decode(&fetched, &mut Scratch::sharing(&budget)).in_column(column)
         };
         if total >= PARALLEL_BYTES && work.len() > 1 {
             work.into_par_iter().try_for_each(decode)
@@ -261,24 +315,30 @@ impl Request {
         for (leaf, read) in self.projection.leaves.iter().zip(&self.leaves) {
             let SinkValues::Blob(blobs) = &read.sink.values else { continue };
             let spans = blobs.spans.iter().filter(|span| !span.is_empty());
-            let mut bytes = 0_u64;
             for span in spans {
                 if span.end > data_end {
                     let rule =
                         format!("a blob at {}..{} lies outside the data", span.start, span.end);
                     return Err(Error::corrupt(rule)).in_column(leaf.column);
                 }
-                bytes = bytes.saturating_add(span.end.saturating_sub(span.start));
-                self.spans.push(span.clone());
+                if !leaf.described {
+                    // Fetched, then copied into the column.
+                    let size = span.end.saturating_sub(span.start);
+                    self.budget.claim(size.saturating_mul(2), "the blobs of the rows")?;
+                    self.spans.push(span.clone());
+                }
             }
-            Scratch::new(self.file.options.memory_limit).claim(bytes, "the blobs of a batch")?;
         }
         Ok(())
     }
 
     fn fill_blobs(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
-        for read in &mut self.leaves {
+        for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
             let SinkValues::Blob(blobs) = &read.sink.values else { continue };
+            if leaf.described {
+                read.sink.values = SinkValues::Plain(blobs.as_values());
+                continue;
+            }
             let mut values = VariableValues::new(64);
             for span in &blobs.spans {
                 if span.is_empty() {
@@ -299,7 +359,7 @@ impl Request {
             .map_err(|_| Error::invalid(format!("{num_rows} rows are too many for one batch")))?;
         let mut leaves = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(self.leaves) {
-            leaves.push(read.finish().in_column(leaf.column)?);
+            leaves.push(leaf_column(read.sink).in_column(leaf.column)?);
         }
         let mut leaves = leaves.into_iter();
         let nodes = self.projection.nodes.iter();
@@ -333,17 +393,18 @@ impl LeafRead {
         }
         Ok(())
     }
+}
 
-    fn finish(self) -> Result<LeafColumn> {
-        let values = match self.sink.values {
-            SinkValues::Plain(values) => LeafValues::Plain(values),
-            SinkValues::Dictionary(values) => {
-                LeafValues::Dictionary { keys: values.keys, dictionary: values.dictionary }
-            }
-            SinkValues::Blob(_) => return Err(Error::corrupt("blobs without their payloads")),
-        };
-        Ok(LeafColumn { values, layers: self.sink.assembler.finish()? })
-    }
+/// What a sink has collected.
+pub(super) fn leaf_column(sink: LeafSink) -> Result<LeafColumn> {
+    let values = match sink.values {
+        SinkValues::Plain(values) => LeafValues::Plain(values),
+        SinkValues::Dictionary(values) => {
+            LeafValues::Dictionary { keys: values.keys, dictionary: values.dictionary }
+        }
+        SinkValues::Blob(_) => return Err(Error::corrupt("blobs without their payloads")),
+    };
+    Ok(LeafColumn { values, layers: sink.assembler.finish()? })
 }
 
 /// The pages that hold the rows, with the rows counted from the start of each page.
@@ -366,6 +427,7 @@ fn pages_of(column: &FileColumn, leaf: &LeafColumnType, rows: &[Range<u64>]) -> 
                     page: number,
                     rows: vec![local],
                     index: None,
+                    data: None,
                     task: None,
                 }),
             }

@@ -1,7 +1,9 @@
 //! Scans: a range of rows as a sequence of batches.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -18,11 +20,22 @@ pub struct Scan {
     columns: Option<Vec<String>>,
     rows: Option<Range<u64>>,
     batch_rows: usize,
+    batch_bytes: u64,
+    threads: Option<usize>,
+    describe_blobs: bool,
 }
 
 impl Scan {
     pub(super) fn new(reader: FileReader) -> Self {
-        Self { reader, columns: None, rows: None, batch_rows: 8192 }
+        Self {
+            reader,
+            columns: None,
+            rows: None,
+            batch_rows: 8192,
+            batch_bytes: 8 << 20,
+            threads: None,
+            describe_blobs: false,
+        }
     }
 
     /// Reads only these columns; nested fields are named with dots.
@@ -37,9 +50,30 @@ impl Scan {
         self
     }
 
-    /// Rows in a batch (8,192 unless told).
+    /// Rows in a batch (8,192 unless told). Batches of wide rows hold fewer, see
+    /// [`Scan::batch_bytes`].
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = rows;
+        self
+    }
+
+    /// Bytes in a batch, about (8 MiB unless told): batches are cut to fewer rows where rows are
+    /// wide, so that their memory stays in reach of the processor's caches.
+    pub fn batch_bytes(mut self, bytes: u64) -> Self {
+        self.batch_bytes = bytes;
+        self
+    }
+
+    /// How many batches are read and decoded at the same time, on rayon's threads (as many as it
+    /// has unless told). With 1 everything happens on the calling thread, when a batch is asked for.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Gives blobs as structs of `position` and `size` instead of their bytes, which are not read.
+    pub fn blobs_as_descriptions(mut self) -> Self {
+        self.describe_blobs = true;
         self
     }
 
@@ -48,10 +82,13 @@ impl Scan {
         if self.batch_rows == 0 {
             return Err(Error::invalid("a batch needs at least one row"));
         }
-        let projection = match &self.columns {
+        let mut projection = match &self.columns {
             Some(columns) => self.reader.projection(columns)?,
             None => self.reader.everything.clone(),
         };
+        if self.describe_blobs {
+            projection = projection.describe_blobs()?;
+        }
         let num_rows = self.reader.load_columns(&projection)?;
         let rows = self.rows.unwrap_or(0..num_rows);
         if rows.start > rows.end || rows.end > num_rows {
@@ -60,7 +97,14 @@ impl Scan {
                 rows.start, rows.end
             )));
         }
-        Ok(Batches { reader: self.reader, projection, rows, batch_rows: self.batch_rows as u64 })
+        let row_bytes = self.reader.file.row_bytes(&projection.leaves).max(1);
+        let batch_rows = (self.batch_bytes / row_bytes).clamp(1, self.batch_rows as u64);
+        // A thread of rayon that waits for others of its kind could wait forever.
+        let inside = rayon::current_thread_index().is_some();
+        let threads = self.threads.unwrap_or_else(rayon::current_num_threads);
+        let ahead = if inside || threads <= 1 { 0 } else { threads };
+        let reading = VecDeque::new();
+        Ok(Batches { reader: self.reader, projection, rows, batch_rows, ahead, reading })
     }
 }
 
@@ -69,9 +113,13 @@ impl Scan {
 pub struct Batches {
     reader: FileReader,
     projection: Arc<ProjectedColumns>,
-    /// Rows still to come.
+    /// Rows nobody reads yet.
     rows: Range<u64>,
     batch_rows: u64,
+    /// How many batches may be read ahead.
+    ahead: usize,
+    /// Batches that are being read, in row order.
+    reading: VecDeque<Receiver<Result<RecordBatch>>>,
 }
 
 impl Batches {
@@ -79,19 +127,55 @@ impl Batches {
     pub fn schema(&self) -> SchemaRef {
         self.projection.schema.clone()
     }
+
+    /// The rows of the next batch that nobody reads yet.
+    fn next_rows(&mut self) -> Option<Range<u64>> {
+        if self.rows.is_empty() {
+            return None;
+        }
+        let end = self.rows.end.min(self.rows.start.saturating_add(self.batch_rows));
+        let rows = self.rows.start..end;
+        self.rows.start = end;
+        Some(rows)
+    }
+
+    fn read_ahead(&mut self) {
+        while self.reading.len() < self.ahead {
+            let Some(rows) = self.next_rows() else { return };
+            let (reader, projection) = (self.reader.clone(), self.projection.clone());
+            let (sender, receiver) = sync_channel(1);
+            rayon::spawn(move || {
+                // Nobody listens any more when the scan was dropped.
+                let _ = sender.send(reader.read(&projection, vec![rows]));
+            });
+            self.reading.push_back(receiver);
+        }
+    }
+
+    fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        self.read_ahead();
+        match self.reading.pop_front() {
+            Some(batch) => Some(batch.recv().unwrap_or_else(|_| {
+                Err(Error::invalid("a thread that read a batch ended without one"))
+            })),
+            None => {
+                let rows = self.next_rows()?;
+                Some(self.reader.read(&self.projection, vec![rows]))
+            }
+        }
+    }
 }
 
 impl Iterator for Batches {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.rows.is_empty() {
-            return None;
+        let batch = self.next_batch();
+        if let Some(Err(_)) = batch {
+            // After an error there is nothing sensible to go on with.
+            self.rows.start = self.rows.end;
+            self.reading.clear();
         }
-        let end = self.rows.end.min(self.rows.start.saturating_add(self.batch_rows));
-        let batch = self.reader.read(&self.projection, vec![self.rows.start..end]);
-        // After an error there is nothing sensible to go on with.
-        self.rows.start = if batch.is_ok() { end } else { self.rows.end };
-        Some(batch)
+        batch
     }
 }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, UInt64Array};
-use arrow_select::take::take_record_batch;
+use arrow_array::{RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow_select::take::take as take_rows;
 
 use super::FileReader;
 use super::request::ProjectedColumns;
@@ -31,7 +31,10 @@ pub(super) fn take(
     }
     let position = |row: &u64| sorted.binary_search(row).unwrap_or_default() as u64;
     let order = UInt64Array::from_iter_values(rows.iter().map(position));
-    Ok(take_record_batch(&batch, &order)?)
+    let columns = batch.columns().iter().map(|column| take_rows(column, &order, None));
+    let columns = columns.collect::<std::result::Result<_, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
 }
 
 fn to_ranges(sorted: &[u64]) -> Vec<Range<u64>> {

@@ -7,9 +7,11 @@
 //! | [`fields`] | the tree of fields, flattened into messages and back |
 //! | [`columns`] | which fields own a column |
 //! | [`projection`] | names into fields and columns |
+//! | [`descriptions`] | blob fields as where their bytes are |
 //! | [`value_type`] | what the values of a leaf look like to the codecs |
 
 pub(crate) mod columns;
+pub(crate) mod descriptions;
 pub(crate) mod fields;
 pub(crate) mod from_arrow;
 pub(crate) mod logical;

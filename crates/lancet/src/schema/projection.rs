@@ -41,13 +41,17 @@ pub(crate) fn project<S: AsRef<str>>(
     let mut wanted = Vec::new();
     for name in names {
         let name = name.as_ref();
-        let path = find(nodes, name).ok_or_else(|| unknown(nodes, name))?;
-        want(&mut wanted, &path);
+        want(&mut wanted, &locate(nodes, name)?);
     }
     let nodes = pick(nodes, &wanted, keep);
     let fields: Fields = nodes.iter().map(|node| node.field().clone()).collect();
     let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
     Ok(Projection { schema, nodes })
+}
+
+/// Indexes from the top down to the field called `name`, or an error that knows near names.
+pub(crate) fn locate(nodes: &[Node], name: &str) -> Result<Vec<usize>> {
+    find(nodes, name).ok_or_else(|| unknown(nodes, name))
 }
 
 /// Indexes from the top down to the field called `name`.

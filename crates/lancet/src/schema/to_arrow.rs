@@ -37,7 +37,15 @@ pub(crate) enum LeafValues {
 /// An array and the layers that still enclose it.
 struct Nested {
     array: ArrayRef,
-    outer: std::vec::IntoIter<AssembledLayer>,
+    outer: Outer,
+}
+
+/// The layers around an array. A struct without fields stores none: it knows only its length.
+type Outer = Option<std::vec::IntoIter<AssembledLayer>>;
+
+/// The next layer outwards.
+fn next_layer(outer: &mut Outer) -> Option<AssembledLayer> {
+    outer.as_mut()?.next()
 }
 
 /// Builds the array of a field from its leaf columns, which come in column order.
@@ -69,25 +77,29 @@ fn nested(node: &Node, leaves: &mut dyn Iterator<Item = LeafColumn>) -> Result<N
                 }
             };
             ensure!(array.len() == len, "{} values where the levels count {len}", array.len());
+            let outer = (leaf.kind != LeafKind::EmptyStruct).then_some(outer);
             Ok(Nested { array, outer })
         }
         Node::Struct { field, children } => {
-            let mut parts = children.iter().map(|child| nested(child, leaves));
             let mut arrays = Vec::with_capacity(children.len());
-            let first = parts.next().ok_or_else(|| disagree("a struct without fields"))??;
-            arrays.push(first.array);
-            for part in parts {
-                let part = part?;
-                ensure!(
-                    agree(first.outer.as_slice(), part.outer.as_slice()),
-                    "the columns of struct `{}` disagree on its nesting",
-                    field.name()
-                );
+            let mut outer: Outer = None;
+            for child in children {
+                let part = nested(child, leaves)?;
                 arrays.push(part.array);
+                match (&outer, part.outer) {
+                    (Some(known), Some(other)) => ensure!(
+                        agree(known.as_slice(), other.as_slice()),
+                        "the columns of struct `{}` disagree on its nesting",
+                        field.name()
+                    ),
+                    (None, found) => outer = found,
+                    (Some(_), None) => {}
+                }
             }
-            let mut outer = first.outer;
-            let Some(AssembledLayer::Item { validity, .. }) = outer.next() else {
-                return Err(disagree("a struct"));
+            let validity = match (next_layer(&mut outer), &outer) {
+                (Some(AssembledLayer::Item { validity, .. }), _) => validity,
+                (None, None) => None,
+                _ => return Err(disagree("a struct")),
             };
             let DataType::Struct(fields) = field.data_type() else {
                 return Err(disagree("a struct"));
@@ -102,7 +114,7 @@ fn nested(node: &Node, leaves: &mut dyn Iterator<Item = LeafColumn>) -> Result<N
             let (
                 Some(AssembledLayer::FixedSizeList { dimension, validity, .. }),
                 DataType::FixedSizeList(item, size),
-            ) = (outer.next(), field.data_type())
+            ) = (next_layer(&mut outer), field.data_type())
             else {
                 return Err(disagree("a fixed-size list"));
             };
@@ -115,7 +127,7 @@ fn nested(node: &Node, leaves: &mut dyn Iterator<Item = LeafColumn>) -> Result<N
 
 fn list(field: &Field, child: Nested) -> Result<Nested> {
     let Nested { array, mut outer } = child;
-    let Some(AssembledLayer::List { validity, offsets, .. }) = outer.next() else {
+    let Some(AssembledLayer::List { validity, offsets, .. }) = next_layer(&mut outer) else {
         return Err(disagree("a list"));
     };
     let array: ArrayRef = match (field.data_type(), offsets) {
@@ -136,7 +148,7 @@ fn map(field: &Field, entries: Nested) -> Result<Nested> {
         Some(AssembledLayer::List { validity, offsets: ListOffsets::Bits32(offsets), .. }),
         DataType::Map(entries, sorted),
         Some(array),
-    ) = (outer.next(), field.data_type(), array.as_any().downcast_ref::<StructArray>())
+    ) = (next_layer(&mut outer), field.data_type(), array.as_any().downcast_ref::<StructArray>())
     else {
         return Err(disagree("a map"));
     };

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 
 use arrow_schema::{DataType, Field, Schema};
 
-use super::columns::{self, BLOB_KEY, LeafKind, PACKED_KEYS};
+use super::columns::{self, BLOB_KEY, LeafKind, Node, PACKED_KEYS};
 use super::{MAX_DEPTH, in_field, logical};
 use crate::container::Version;
 use crate::error::{Error, Result};
@@ -31,6 +31,8 @@ struct Rules {
     fixed_size_lists_of_structs: bool,
     variable_packed_structs: bool,
     zero_width_binaries: bool,
+    /// Most bits of a value of which a chunk must hold two.
+    max_chunked_bits: u64,
 }
 
 impl Rules {
@@ -42,7 +44,22 @@ impl Rules {
             fixed_size_lists_of_structs: later,
             variable_packed_structs: later,
             zero_width_binaries: later,
+            // A chunk of 32 KiB also holds levels and sizes: leave a quarter to them.
+            max_chunked_bits: if later { 1 << 32 } else { (12 << 10) * 8 },
         }
+    }
+
+    /// Refuses values of which two do not fit a chunk.
+    fn fit_a_chunk(&self, bits: u64, what: &str) -> Result<()> {
+        if bits <= self.max_chunked_bits {
+            return Ok(());
+        }
+        let bytes = bits.div_ceil(8);
+        refuse(format!(
+            "{what} of {bytes} bytes in format {}, which stores at most {} bytes in this way",
+            self.version,
+            self.max_chunked_bits / 8
+        ))
     }
 
     /// Refuses unless the version has it.
@@ -73,7 +90,8 @@ pub(crate) fn check(schema: &Schema, version: Version) -> Result<()> {
     for field in schema.fields() {
         check_field(field, &rules, Above::default())?;
     }
-    check_empty_structs(schema)
+    check_empty_structs(schema)?;
+    check_lengths(schema)
 }
 
 fn check_names(schema: &Schema) -> Result<()> {
@@ -104,6 +122,39 @@ fn check_empty_structs(schema: &Schema) -> Result<()> {
             leaf.field.name(),
         ),
         None => Ok(()),
+    }
+}
+
+/// The reference counts the entries of fixed-size lists of structs, not the rows, and refuses to
+/// read columns of different lengths together.
+fn check_lengths(schema: &Schema) -> Result<()> {
+    let mut lengths = Vec::new();
+    let nodes = columns::columns_of(schema)?;
+    nodes.iter().for_each(|node| entries_a_row(node, 1, &mut lengths));
+    let differs = |other: &&(u64, &str)| lengths.first().is_some_and(|first| first.0 != other.0);
+    let odd = lengths.iter().find(|(length, _)| *length > 1);
+    match (lengths.iter().find(differs), odd) {
+        (Some(_), Some((_, name))) => in_field(
+            refuse(
+                "a fixed-size list of structs beside columns of another length; use a list of \
+                 structs, or write it to a file of its own",
+            ),
+            name,
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Entries that a row takes in each column, with the name of the list that makes them.
+fn entries_a_row<'a>(node: &'a Node, outer: u64, lengths: &mut Vec<(u64, &'a str)>) {
+    match node {
+        Node::Leaf(leaf) => lengths.push((outer, leaf.field.name())),
+        Node::FixedSizeList { field, dimension, child } => {
+            let first = lengths.len();
+            entries_a_row(child, outer.saturating_mul(*dimension), lengths);
+            lengths.iter_mut().skip(first).for_each(|(_, name)| *name = field.name());
+        }
+        _ => node.children().iter().for_each(|child| entries_a_row(child, outer, lengths)),
     }
 }
 
@@ -164,15 +215,41 @@ fn check_own(field: &Field, rules: &Rules, above: Above) -> Result<()> {
             }
             Ok(())
         }
-        DataType::FixedSizeList(..) if logical::bits(field.data_type()).is_none() => {
-            refuse("a fixed-size list of more than 2^64 bits a value")
+        DataType::FixedSizeList(..) => check_vector(field, rules),
+        DataType::Struct(fields) if fields.is_empty() && above.depth > 0 => {
+            refuse("a struct without fields below another field; drop it")
         }
-        DataType::Struct(fields) if fields.is_empty() && (above.list || above.fixed_size_list) => {
-            refuse("a struct without fields below a list; drop it")
+        DataType::Struct(fields) if columns::is_packed(field) => {
+            for child in fields {
+                in_field(check_packed_child(child, rules), child.name())?;
+            }
+            let bits = fields.iter().map(|child| logical::bits(child.data_type()));
+            // Strings and lists make the struct variable, and rows of it have no limit.
+            let plain = fields.iter().all(|child| !child.data_type().is_nested());
+            match bits.collect::<Option<Vec<u64>>>() {
+                Some(bits) if plain => rules.fit_a_chunk(bits.into_iter().sum(), "a packed struct"),
+                _ => Ok(()),
+            }
         }
-        DataType::Struct(fields) if columns::is_packed(field) => fields
-            .iter()
-            .try_for_each(|child| in_field(check_packed_child(child, rules), child.name())),
+        _ => Ok(()),
+    }
+}
+
+/// Checks a fixed-size list of anything but structs.
+fn check_vector(field: &Field, rules: &Rules) -> Result<()> {
+    let Some(bits) = logical::bits(field.data_type()) else {
+        return refuse("a fixed-size list of more than 2^64 bits a value");
+    };
+    let mut item = field.data_type();
+    while let DataType::FixedSizeList(inner, _) = item {
+        item = inner.data_type();
+    }
+    match item {
+        DataType::Null => refuse("a fixed-size list of nulls; drop it"),
+        // Others are zipped when they are wide. Bits may bring as many bits of validity.
+        DataType::Boolean => {
+            rules.fit_a_chunk(bits.saturating_mul(2), "a fixed-size list of booleans")
+        }
         _ => Ok(()),
     }
 }
@@ -362,6 +439,8 @@ mod tests {
             (field("c", fsl(with_map, 2)), "a map below a fixed-size list"),
             (field("c", list(field("item", fsl(inner(), 2)))), "below a list"),
             (field("c", list(field("item", structure(vec![])))), "a struct without fields below"),
+            (field("c", structure(vec![field("e", structure(vec![]))])), "a struct without fields"),
+            (field("c", fsl(fsl(Null, 2), 2)), "a fixed-size list of nulls"),
             (field("c", list(field("item", ListView(field("item", Int8).into())))), "list view"),
             (marked(Binary, BLOB_KEY, "true"), "cast it to LargeBinary"),
             (field("c", list(marked(LargeBinary, BLOB_KEY, "true"))), "a blob below a list"),
@@ -388,6 +467,40 @@ mod tests {
         assert!(check(&Schema::new(vec![number(), empty()]), Version::V2_1).is_ok());
         let error = check(&Schema::new(vec![empty(), number()]), Version::V2_2).unwrap_err();
         assert!(error.to_string().contains("must be the last column"), "{error}");
+    }
+
+    #[test]
+    fn columns_have_one_length() {
+        let pair = || structure(vec![field("x", DataType::Int32), field("y", DataType::Utf8)]);
+        let number = || field("i", DataType::Int64);
+        let vector = |name, n| field(name, fsl(pair(), n));
+        let check = |fields| check(&Schema::new(fields), Version::V2_2);
+        assert!(check(vec![vector("v", 2)]).is_ok());
+        assert!(check(vec![vector("v", 2), vector("w", 2)]).is_ok());
+        assert!(check(vec![vector("v", 1), number()]).is_ok());
+        for fields in [
+            vec![vector("v", 2), number()],
+            vec![number(), vector("v", 2)],
+            vec![vector("v", 2), vector("w", 3)],
+            vec![field("s", structure(vec![vector("v", 2), number()]))],
+        ] {
+            let error = check(fields).unwrap_err().to_string();
+            assert!(error.contains("field `v`: a fixed-size list of structs beside"), "{error}");
+        }
+    }
+
+    #[test]
+    fn values_of_which_two_must_share_a_chunk_have_a_limit() {
+        use DataType::*;
+        for (wide, narrow) in [
+            (packed(FixedSizeBinary(12_285)), packed(FixedSizeBinary(12_284))),
+            (field("c", fsl(Boolean, 49_153)), field("c", fsl(Boolean, 49_152))),
+        ] {
+            let (v21, v22, message) = outcome(wide);
+            assert_eq!((v21, v22), (false, true), "{message}");
+            assert!(message.contains("which stores at most 12288 bytes in this way"), "{message}");
+            assert!(outcome(narrow).0);
+        }
     }
 
     #[test]

@@ -7,15 +7,20 @@ use arrow_schema::{DataType, FieldRef};
 
 use super::blob;
 use super::dictionary::{self, PageDictionary};
+use super::long_row;
 use super::sink::Sink;
-use crate::choose::{Choice, choose, choose_dictionary, choose_indices};
+use super::summary::{ExplainedPage, Why};
+use crate::choose::{
+    Form, MiniBlockForm, Subject, choose, choose_dictionary_column, level_compression,
+};
 use crate::codec::{ValueType, Values};
 use crate::error::{Error, Result};
 use crate::levels::{
     LeafPiece, NestingLayer, Numbering, Shredded, Step, extract, max_entries, shred,
 };
-use crate::measure::measure;
-use crate::page::encode::{EncodedPage, PageLevels, all_null, scalar};
+use crate::measure::{fill_nulls, measure};
+use crate::options::Settings;
+use crate::page::encode::{PageLevels, all_null, scalar};
 use crate::page::mini_block::encode::MiniBlockInput;
 use crate::page::rules::Rules;
 use crate::page::{full_zip, mini_block};
@@ -35,13 +40,28 @@ pub(super) struct ColumnPlan {
     values: ValueType,
     key_bits: Option<u64>,
     rules: Rules,
+    settings: Settings,
+    /// Names from the top down, with dots between.
+    pub(super) name: String,
+    /// The layers, leaf outwards, that are nullable in every page: see [`steady_layers`].
+    nullable: Vec<bool>,
 }
 
 impl ColumnPlan {
-    pub(super) fn new(leaf: &Leaf, root: usize, path: Vec<Step>, rules: Rules) -> Result<Self> {
+    /// `path` holds the steps from the top-level field to the leaf, each with the field it starts
+    /// from.
+    pub(super) fn new(
+        leaf: &Leaf,
+        (root, path): (usize, &[(Step, FieldRef)]),
+        rules: Rules,
+        settings: Settings,
+        name: String,
+    ) -> Result<Self> {
         let (values, key_bits) = (value_type(leaf)?, key_bits(leaf.field.data_type()));
+        let nullable = steady_layers(path);
+        let path = path.iter().map(|(step, _)| *step).collect();
         let Leaf { field, kind, .. } = leaf.clone();
-        Ok(Self { field, kind, root, path, values, key_bits, rules })
+        Ok(Self { field, kind, root, path, values, key_bits, rules, settings, name, nullable })
     }
 }
 
@@ -74,7 +94,7 @@ impl ColumnWriter {
         root: &ArrayRef,
         given: u64,
         page_bytes: u64,
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<u64> {
         let piece = self.plan.extract(root)?;
         let bytes = piece_bytes(&piece);
@@ -95,7 +115,7 @@ impl ColumnWriter {
         given: u64,
         page_bytes: u64,
         sink: &mut Sink<impl Write>,
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<u64> {
         let mut piece = self.plan.extract(root)?;
         piece.values = blob::store(&piece.values, sink)?;
@@ -110,7 +130,7 @@ impl ColumnWriter {
         bytes: u64,
         given: u64,
         page_bytes: u64,
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<u64> {
         if self.pieces.is_empty() {
             self.oldest = given;
@@ -125,7 +145,7 @@ impl ColumnWriter {
     }
 
     /// Encodes everything collected as pages.
-    pub(super) fn flush(&mut self) -> Result<Vec<EncodedPage>> {
+    pub(super) fn flush(&mut self) -> Result<Vec<ExplainedPage>> {
         self.bytes = 0;
         let roots = std::mem::take(&mut self.roots);
         let pieces = std::mem::take(&mut self.pieces);
@@ -178,19 +198,18 @@ impl ColumnPlan {
         &self,
         roots: &[ArrayRef],
         pieces: &[LeafPiece],
-        pages: &mut Vec<EncodedPage>,
+        pages: &mut Vec<ExplainedPage>,
     ) -> Result<()> {
-        let shredded = shred(pieces)?;
+        let mut shredded = shred(pieces)?;
+        shredded.make_nullable(&self.nullable);
         if let Some(page) = self.encode_page(pieces, &shredded)? {
             pages.push(page);
             return Ok(());
         }
-        let halves = halve(roots).ok_or_else(|| {
-            Error::unsupported(format!(
-                "a row of `{}` has more levels than a page can hold",
-                self.field.name()
-            ))
-        })?;
+        let Some(halves) = halve(roots) else {
+            pages.push(self.encode_long_row(pieces, &shredded)?);
+            return Ok(());
+        };
         for roots in halves {
             let pieces = roots.iter().map(|root| self.extract(root));
             self.encode(&roots, &pieces.collect::<Result<Vec<_>>>()?, pages)?;
@@ -202,53 +221,142 @@ impl ColumnPlan {
         &self,
         pieces: &[LeafPiece],
         shredded: &Shredded,
-    ) -> Result<Option<EncodedPage>> {
+    ) -> Result<Option<ExplainedPage>> {
         let levels = PageLevels::from(shredded);
+        if self.kind == LeafKind::Blob {
+            let page = blob::encode_page(pieces, levels, self.rules)?;
+            return Ok(Some(Why::of("blobs lie outside of pages").page(page)));
+        }
         let valid = valid_values(shredded)?;
         let nothing_valid = match &valid {
             Some(valid) => !valid.contains(&true),
             None => shredded.num_values == 0,
         };
-        if nothing_valid && self.kind != LeafKind::Blob {
-            return all_null(levels, self.rules).map(Some);
+        if nothing_valid {
+            let page = all_null(levels, self.rules)?;
+            return Ok(Some(Why::of("all values are null").page(page)));
         }
-        if self.kind == LeafKind::Blob {
-            return blob::encode_page(pieces, levels, self.rules).map(Some);
-        }
-        let slots = shredded.slots.iter();
         if self.key_bits.is_some() {
+            let slots = shredded.slots.iter();
             let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values)?;
-            let (encoding, chunk_size) = choose_indices(&page.keys, &measure(&page.keys, None));
-            let dictionary = Some((choose_dictionary(&page.items)?, &page.items));
-            let values = &page.keys;
-            let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
-            return mini_block::encode::encode(&input, self.rules);
+            let choice =
+                choose_dictionary_column(page.keys, page.items, &self.settings, self.rules)?;
+            let values = Values::new(&self.values);
+            return self.encode_form(levels, &values, choice.form, Why::of(choice.reason));
         }
+        let mut values = self.page_values(pieces, shredded)?;
+        if let Some(valid) = &valid {
+            fill_nulls(&mut values, valid);
+        }
+        let measures = measure(&values, valid.as_deref());
+        let choice = choose(Subject {
+            values: &values,
+            measures: &measures,
+            valid: valid.as_deref(),
+            settings: &self.settings,
+            rules: self.rules,
+        });
+        let choice = choice.map_err(|error| in_column(&self.name, error))?;
+        let why = Why { reason: choice.reason, candidates: choice.candidates };
+        self.encode_form(levels, &values, choice.form, why)
+    }
+
+    /// Encodes values in the form chosen for them.
+    fn encode_form(
+        &self,
+        levels: PageLevels<'_>,
+        values: &Values,
+        form: Form,
+        why: Why,
+    ) -> Result<Option<ExplainedPage>> {
+        let page = match form {
+            Form::AllNull => all_null(levels, self.rules).map(Some),
+            Form::Constant(position) => {
+                let mut value = Values::new(&self.values);
+                value.append_range(values, position..position + 1)?;
+                scalar(levels, &value, self.rules).map(Some)
+            }
+            Form::MiniBlock(form) => {
+                let MiniBlockForm { encoding, chunk_size, values: replaced, dictionary } = form;
+                let input = MiniBlockInput {
+                    levels,
+                    values: replaced.as_ref().unwrap_or(values),
+                    encoding,
+                    dictionary: dictionary.as_ref().map(|(e, items)| (e.clone(), items)),
+                    chunk_size,
+                    level_compression: level_compression(&self.settings),
+                };
+                mini_block::encode::encode(&input, self.rules)
+            }
+            Form::FullZip { encoding, values: replaced } => {
+                let values = replaced.as_ref().unwrap_or(values);
+                full_zip::encode::encode(levels, values, encoding).map(Some)
+            }
+        };
+        Ok(page?.map(|page| why.page(page)))
+    }
+
+    /// Encodes a single row that no chunk can hold.
+    fn encode_long_row(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<ExplainedPage> {
+        let refused = |error: Error| match error {
+            Error::Unsupported(why) => Error::unsupported(format!(
+                "a row of `{}` has {} levels around {} values, too many for a chunk, and cannot \
+                 be zipped: {why}",
+                self.field.name(),
+                shredded.num_entries,
+                shredded.num_values
+            )),
+            other => other,
+        };
+        if self.key_bits.is_some() {
+            let why = "dictionaries; cast the column to the type of their values";
+            return Err(refused(Error::unsupported(why)));
+        }
+        let values = self.page_values(pieces, shredded)?;
+        let encoding = long_row::zipped_encoding(&values, self.rules).map_err(refused)?;
+        let page = full_zip::encode::encode(PageLevels::from(shredded), &values, encoding)?;
+        Ok(Why::of("a row has more levels than a chunk can count").page(page))
+    }
+
+    /// The values of a page.
+    fn page_values(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<Values> {
         let mut values = Values::new(&self.values);
-        for (piece, range) in slots {
+        for (piece, range) in &shredded.slots {
             if let Some(piece) = pieces.get(*piece) {
                 from_arrow::append(&mut values, &piece.values, range.clone())?;
             }
         }
-        let measures = measure(&values, valid.as_deref());
-        match choose(&values, &measures, false, self.rules)? {
-            Choice::AllNull => all_null(levels, self.rules).map(Some),
-            Choice::Constant(position) => {
-                let mut value = Values::new(&self.values);
-                value.append_range(&values, position..position + 1)?;
-                scalar(levels, &value, self.rules).map(Some)
-            }
-            Choice::MiniBlock { encoding, chunk_size, coded } => {
-                let (values, dictionary) = (coded.as_ref().unwrap_or(&values), None);
-                let input = MiniBlockInput { levels, values, encoding, dictionary, chunk_size };
-                mini_block::encode::encode(&input, self.rules)
-            }
-            Choice::FullZip { encoding, coded } => {
-                let values = coded.as_ref().unwrap_or(&values);
-                full_zip::encode::encode(levels, values, encoding).map(Some)
-            }
-        }
+        Ok(values)
     }
+}
+
+fn in_column(name: &str, error: Error) -> Error {
+    match error {
+        Error::Invalid(message) => Error::invalid(format!("column `{name}`: {message}")),
+        other => other,
+    }
+}
+
+/// Which layers, leaf outwards, are nullable in every page of a column, with nulls or without:
+/// structs over lists and fixed-size lists of structs, which the reference miscounts when it reads
+/// a page where the layer is nullable together with one where it is not.
+///
+/// Not below lists: there it miscounts every nullable struct beside a list without items.
+fn steady_layers(path: &[(Step, FieldRef)]) -> Vec<bool> {
+    let is_list = |step: &Step| matches!(step, Step::List | Step::Map);
+    let first_list = path.iter().position(|(step, _)| is_list(step)).unwrap_or(path.len());
+    let last_fixed = path.iter().rposition(|(step, _)| *step == Step::FixedSizeList);
+    let mut nullable = false;
+    let outer = path.iter().enumerate().map(|(i, (_, field))| {
+        // A null struct makes what it holds null.
+        nullable |= field.is_nullable();
+        let over_lists = first_list < path.len() || last_fixed.is_some_and(|last| i <= last);
+        nullable && i < first_list && over_lists
+    });
+    let mut layers: Vec<bool> = outer.collect();
+    layers.push(false);
+    layers.reverse();
+    layers
 }
 
 /// For each value whether it is not null; `None` if all are.
@@ -294,4 +402,35 @@ fn cut(array: &ArrayRef, bytes: u64, page_bytes: u64) -> impl Iterator<Item = Ar
     let rows = array.len().div_ceil(parts.max(2));
     let starts = (0..array.len()).step_by(rows.max(1));
     starts.map(move |start| array.slice(start, rows.min(array.len() - start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_schema::Field;
+
+    use super::*;
+
+    fn steady(path: &[(Step, bool)]) -> Vec<bool> {
+        let field = |nullable| Arc::new(Field::new("f", DataType::Null, nullable));
+        let path: Vec<_> = path.iter().map(|(step, null)| (*step, field(*null))).collect();
+        let mut layers = steady_layers(&path);
+        layers.reverse();
+        layers
+    }
+
+    #[test]
+    fn layers_over_lists_are_steady() {
+        use Step::{FixedSizeList, List, Struct};
+        let (t, f) = (true, false);
+        assert_eq!(steady(&[]), [f]);
+        assert_eq!(steady(&[(Struct(0), t), (Struct(0), t)]), [f, f, f]);
+        assert_eq!(steady(&[(Struct(0), t), (List, t), (Struct(1), t)]), [t, f, f, f]);
+        assert_eq!(steady(&[(Struct(0), f), (Struct(0), t), (List, t)]), [f, t, f, f]);
+        assert_eq!(steady(&[(Struct(0), t), (Struct(0), f), (List, t)]), [t, t, f, f]);
+        assert_eq!(steady(&[(List, t), (Struct(0), t), (List, t)]), [f, f, f, f]);
+        let fixed = [(Struct(0), t), (FixedSizeList, f), (Struct(0), t)];
+        assert_eq!(steady(&fixed), [t, t, f, f]);
+    }
 }

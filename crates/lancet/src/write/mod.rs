@@ -7,7 +7,10 @@
 mod blob;
 mod column;
 mod dictionary;
+mod long_row;
+mod plan;
 mod sink;
+mod summary;
 
 use std::io::Write;
 use std::path::Path;
@@ -16,18 +19,19 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use rayon::prelude::*;
 
-use crate::container::Version;
-use crate::container::write::{WrittenPage, encode_column, encode_tail};
+use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
+use crate::container::{Version, checksums};
 use crate::error::{Error, Result};
-use crate::levels::Step;
-use crate::page::encode::EncodedPage;
-use crate::page::rules::Rules;
+use crate::options::{ColumnOptions, Profile};
 use crate::proto::file::FileDescriptor;
-use crate::schema::columns::{LeafKind, Node, columns_of};
+use crate::schema::columns::LeafKind;
 use crate::schema::fields;
-use column::{ColumnPlan, ColumnWriter};
+use column::ColumnWriter;
+use plan::plan_columns;
 pub use sink::NewFile;
 use sink::Sink;
+use summary::ExplainedPage;
+pub use summary::{ColumnSummary, PageSummary, WriteSummary};
 
 /// How a file is written.
 #[derive(Debug, Clone)]
@@ -40,11 +44,39 @@ pub struct WriteOptions {
     /// Most bytes of batches that wait for their pages. Columns that fill slowly are cut early
     /// rather than keep old batches alive. 256 MiB unless told.
     pub memory_limit: u64,
+    /// Whether the file gets checksums of its buffers and its metadata, in one more global buffer
+    /// at the end. Readers that do not know them skip them. On unless told.
+    pub checksums: bool,
+    /// What matters most about the bytes. Balanced unless told.
+    pub profile: Profile,
+    /// Options of columns by name, in the order they were first named.
+    columns: Vec<(String, ColumnOptions)>,
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        Self { version: Version::default(), page_bytes: 8 << 20, memory_limit: 256 << 20 }
+        Self {
+            version: Version::default(),
+            page_bytes: 8 << 20,
+            memory_limit: 256 << 20,
+            checksums: true,
+            profile: Profile::default(),
+            columns: Vec::new(),
+        }
+    }
+}
+
+impl WriteOptions {
+    /// The options of a column: of the field with this name, and of all fields below it. Names go
+    /// from the top down with dots between, as in [`crate::Scan::columns`].
+    pub fn column(&mut self, name: impl Into<String>) -> &mut ColumnOptions {
+        let name = name.into();
+        let known = self.columns.iter().position(|(known, _)| *known == name);
+        let position = known.unwrap_or(self.columns.len());
+        if known.is_none() {
+            self.columns.push((name, ColumnOptions::default()));
+        }
+        &mut self.columns[position].1
     }
 }
 
@@ -60,22 +92,12 @@ pub struct FileWriter<W: Write = NewFile> {
     columns: Vec<ColumnWriter>,
     /// Pages written so far, by column.
     written: Vec<Vec<WrittenPage>>,
+    /// What to say about them, by column.
+    summaries: Vec<ColumnSummary>,
     global_buffers: Vec<std::ops::Range<u64>>,
     num_rows: u64,
     /// Bytes of batches given so far.
     given: u64,
-}
-
-/// What was written.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct WriteSummary {
-    /// Rows of the file.
-    pub num_rows: u64,
-    /// Size of the file.
-    pub file_bytes: u64,
-    /// Pages of all columns.
-    pub num_pages: u64,
 }
 
 impl FileWriter {
@@ -101,12 +123,14 @@ impl FileWriter {
 impl<W: Write> FileWriter<W> {
     /// Starts a file in a writer.
     pub fn new(writer: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
-        let columns = plan_columns(&schema, &options)?;
+        let (schema, columns) = plan_columns(&schema, &options)?;
+        let summary = |name: &str| ColumnSummary { name: name.into(), pages: Vec::new() };
         Ok(Self {
-            sink: Sink::new(writer),
+            sink: Sink::new(writer, options.checksums),
             schema,
             options,
             written: columns.iter().map(|_| Vec::new()).collect(),
+            summaries: columns.iter().map(|plan| summary(&plan.name)).collect(),
             columns: columns.into_iter().map(ColumnWriter::new).collect(),
             global_buffers: Vec::new(),
             num_rows: 0,
@@ -158,16 +182,27 @@ impl<W: Write> FileWriter<W> {
         let (schema, _) = fields::from_arrow(&self.schema, self.options.version)?;
         let descriptor = FileDescriptor { schema: Some(schema), length: self.num_rows };
         let columns: Vec<Vec<u8>> = self.written.iter().map(|c| encode_column(c)).collect();
-        let tail = encode_tail(
-            self.options.version,
-            &descriptor,
-            &columns,
-            &self.global_buffers,
-            self.sink.position(),
-        )?;
-        self.sink.write(&tail)?;
+        self.write_end(&descriptor, &columns)?;
         let (num_rows, file_bytes) = (self.num_rows, self.sink.position());
-        Ok((WriteSummary { num_rows, file_bytes, num_pages }, self.sink.into_inner()?))
+        let columns = self.summaries;
+        Ok((WriteSummary { num_rows, file_bytes, num_pages, columns }, self.sink.into_inner()?))
+    }
+
+    /// Writes the checksums and everything after the data.
+    fn write_end(&mut self, descriptor: &FileDescriptor, columns: &[Vec<u8>]) -> Result<()> {
+        let version = self.options.version;
+        let mut buffers = self.global_buffers.clone();
+        let start = self.sink.position();
+        let Some(checksums) = self.sink.take_checksums() else {
+            return self.sink.write(&encode_tail(version, descriptor, columns, &buffers, start)?);
+        };
+        // The checksums stand before the tail that they cover, but their size is known.
+        let end = start + checksums::encoded_bytes(checksums.len());
+        buffers.push(start..end);
+        let tail_start = end + padding(end).len() as u64;
+        let tail = encode_tail(version, descriptor, columns, &buffers, tail_start)?;
+        self.sink.write_buffer(&checksums::encode(&checksums, &tail))?;
+        self.sink.write(&tail)
     }
 
     /// Columns that keep batches alive for too long give up their rows as a page.
@@ -184,9 +219,11 @@ impl<W: Write> FileWriter<W> {
     }
 
     /// Writes the pages of each column.
-    fn write_pages(&mut self, pages: Vec<Vec<EncodedPage>>) -> Result<()> {
-        for (column, pages) in self.written.iter_mut().zip(pages) {
-            for page in pages {
+    fn write_pages(&mut self, pages: Vec<Vec<ExplainedPage>>) -> Result<()> {
+        let columns = self.written.iter_mut().zip(&mut self.summaries);
+        for ((column, summaries), pages) in columns.zip(pages) {
+            for ExplainedPage { page, summary } in pages {
+                summaries.pages.push(summary);
                 let mut buffers = Vec::with_capacity(page.buffers.len());
                 for buffer in &page.buffers {
                     let start = self.sink.write_buffer(buffer)?;
@@ -241,47 +278,9 @@ fn push_column(
     batch: &RecordBatch,
     given: u64,
     page_bytes: u64,
-) -> Result<(u64, Vec<EncodedPage>)> {
+) -> Result<(u64, Vec<ExplainedPage>)> {
     let mut pages = Vec::new();
     let root = batch.column(column.plan.root);
     let bytes = column.push(root, given, page_bytes, &mut pages)?;
     Ok((bytes, pages))
-}
-
-/// The leaf columns of a schema.
-fn plan_columns(schema: &SchemaRef, options: &WriteOptions) -> Result<Vec<ColumnPlan>> {
-    let (_, stored) = fields::from_arrow(schema, options.version)?;
-    let mut plans = Vec::new();
-    for (root, node) in columns_of(&stored.schema)?.iter().enumerate() {
-        plan_node(node, root, &mut Vec::new(), Rules::of(options.version), &mut plans)?;
-    }
-    Ok(plans)
-}
-
-fn plan_node(
-    node: &Node,
-    root: usize,
-    path: &mut Vec<Step>,
-    rules: Rules,
-    plans: &mut Vec<ColumnPlan>,
-) -> Result<()> {
-    let mut descend = |step: Step, child: &Node| {
-        path.push(step);
-        let planned = plan_node(child, root, path, rules, plans);
-        path.pop();
-        planned
-    };
-    match node {
-        Node::Leaf(leaf) => {
-            plans.push(ColumnPlan::new(leaf, root, path.clone(), rules)?);
-            Ok(())
-        }
-        Node::Struct { children, .. } => {
-            let children = children.iter().enumerate();
-            children.into_iter().try_for_each(|(i, child)| descend(Step::Struct(i), child))
-        }
-        Node::List { child, .. } => descend(Step::List, child),
-        Node::Map { child, .. } => descend(Step::Map, child),
-        Node::FixedSizeList { child, .. } => descend(Step::FixedSizeList, child),
-    }
 }

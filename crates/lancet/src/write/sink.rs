@@ -1,9 +1,11 @@
 //! Where the bytes of a new file go.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use crate::container::checksums::BufferChecksum;
 use crate::container::write::padding;
 use crate::error::{Error, Result};
 
@@ -12,11 +14,18 @@ use crate::error::{Error, Result};
 pub(super) struct Sink<W> {
     inner: W,
     position: u64,
+    /// Checksums of the buffers written so far, if they are wanted.
+    checksums: Option<Vec<BufferChecksum>>,
 }
 
 impl<W: Write> Sink<W> {
-    pub(super) fn new(inner: W) -> Self {
-        Self { inner, position: 0 }
+    pub(super) fn new(inner: W, checksums: bool) -> Self {
+        Self { inner, position: 0, checksums: checksums.then(Vec::new) }
+    }
+
+    /// The checksums of all buffers, if they are wanted; buffers after this have none.
+    pub(super) fn take_checksums(&mut self) -> Option<Vec<BufferChecksum>> {
+        self.checksums.take()
     }
 
     pub(super) fn position(&self) -> u64 {
@@ -33,6 +42,9 @@ impl<W: Write> Sink<W> {
     /// Writes a buffer and pads to the alignment of the next one; returns where it starts.
     pub(super) fn write_buffer(&mut self, bytes: &[u8]) -> Result<u64> {
         let start = self.position;
+        if let Some(checksums) = self.checksums.as_mut().filter(|_| !bytes.is_empty()) {
+            checksums.push(BufferChecksum::of(start, bytes));
+        }
         self.write(bytes)?;
         self.write(padding(self.position))?;
         Ok(start)
@@ -58,11 +70,7 @@ impl NewFile {
         let Some(name) = path.file_name() else {
             return Err(Error::invalid(format!("{} is not a file name", path.display())));
         };
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(hidden);
-        let file = File::create(&temporary)
+        let (temporary, file) = create_beside(path, name)
             .map_err(|e| Error::io(format!("cannot create {}", path.display()), e))?;
         let file = BufWriter::with_capacity(1 << 20, file);
         Ok(Self { file, temporary: Some(temporary), path: path.to_owned() })
@@ -73,10 +81,30 @@ impl NewFile {
         let failed = |e| Error::io(format!("cannot finish {}", self.path.display()), e);
         self.file.flush().map_err(failed)?;
         self.file.get_ref().sync_data().map_err(failed)?;
-        if let Some(temporary) = self.temporary.take() {
-            fs::rename(&temporary, &self.path).map_err(failed)?;
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.path).map_err(failed)?;
         }
+        self.temporary = None;
         Ok(())
+    }
+}
+
+/// Makes a new hidden file beside `path`. Its name tells the process, and which of its attempts.
+fn create_beside(path: &Path, name: &OsStr) -> std::io::Result<(PathBuf, File)> {
+    let mut attempt = 0_u32;
+    loop {
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        let temporary = path.with_file_name(hidden);
+        match File::create_new(&temporary) {
+            Ok(file) => return Ok((temporary, file)),
+            // Another writer of this process, or what is left of one that was killed.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < 1000 => {
+                attempt += 1;
+            }
+            Err(error) => return Err(error),
+        }
     }
 }
 

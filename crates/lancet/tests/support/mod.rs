@@ -1,15 +1,10 @@
-//! What the golden tests are made of.
+//! What several tests are made of: reading a file in every way, and comparing.
 
 pub mod compare;
-pub mod corpus;
-pub mod exceptions;
 pub mod reading;
 pub mod select;
-pub mod writing;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::fmt;
 
 /// How a case went wrong.
 #[derive(Debug)]
@@ -31,12 +26,12 @@ impl Failure {
             _ => Self::Wrong(format!("{doing}: {error}")),
         }
     }
+}
 
-    /// The same failure, told with what had happened before.
-    pub fn after(self, what: &str) -> Self {
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unsupported(how) => Self::Unsupported(format!("{what}: {how}")),
-            Self::Wrong(how) => Self::Wrong(format!("{what}: {how}")),
+            Self::Unsupported(what) | Self::Wrong(what) => f.write_str(what),
         }
     }
 }
@@ -50,29 +45,6 @@ impl<T> Doing<T> for lancet::Result<T> {
     fn doing(self, what: impl FnOnce() -> String) -> Check<T> {
         self.map_err(|error| Failure::from_error(&what(), &error))
     }
-}
-
-/// Runs `check` for every case on a few threads. A panic is a failure like any other.
-pub fn run_all<C: Sync>(cases: &[C], check: impl Fn(&C) -> Check + Sync) -> Vec<Check> {
-    let next = AtomicUsize::new(0);
-    let outcomes = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get().min(8)) {
-            scope.spawn(|| {
-                while let Some((index, case)) = {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    cases.get(index).map(|case| (index, case))
-                } {
-                    let outcome = catch_unwind(AssertUnwindSafe(|| check(case)))
-                        .unwrap_or_else(|_| Err(Failure::Wrong("panicked".into())));
-                    outcomes.lock().unwrap().push((index, outcome));
-                }
-            });
-        }
-    });
-    let mut outcomes = outcomes.into_inner().unwrap();
-    outcomes.sort_by_key(|(index, _)| *index);
-    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 /// A small generator of numbers: the same ones on every run (SplitMix64).

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, UInt64Array};
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, LargeListArray, ListArray, RecordBatch,
+    RecordBatchOptions, StructArray, UInt64Array,
+};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 
-/// Every top-level column, and every field below it that can be reached through structs alone and
-/// named without doubt.
+/// Every top-level column, and every field below it that can be reached through structs and lists
+/// and named without doubt.
 pub fn paths(schema: &Schema) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     for field in schema.fields() {
@@ -17,13 +20,18 @@ pub fn paths(schema: &Schema) -> Vec<Vec<String>> {
 }
 
 fn below(path: Vec<String>, field: &Field, paths: &mut Vec<Vec<String>>) {
-    if let DataType::Struct(children) = field.data_type() {
-        for child in children {
-            let name = child.name();
-            let twins = children.iter().filter(|other| other.name() == name).count();
-            if twins == 1 && !name.is_empty() && !name.contains('.') {
-                below([path.clone(), vec![name.clone()]].concat(), child, paths);
-            }
+    let is_struct = |item: &Field| matches!(item.data_type(), DataType::Struct(_));
+    let children: Vec<&FieldRef> = match field.data_type() {
+        DataType::Struct(children) => children.iter().collect(),
+        DataType::List(item) | DataType::LargeList(item) => vec![item],
+        DataType::FixedSizeList(item, _) if is_struct(item) => vec![item],
+        _ => vec![],
+    };
+    for child in &children {
+        let name = child.name();
+        let twins = children.iter().filter(|other| other.name() == name).count();
+        if twins == 1 && !name.is_empty() && !name.contains('.') {
+            below([path.clone(), vec![name.clone()]].concat(), child, paths);
         }
     }
     paths.push(path);
@@ -48,12 +56,31 @@ fn narrow(field: &FieldRef, array: &ArrayRef, path: &[String]) -> (FieldRef, Arr
     let Some((name, rest)) = path.split_first() else {
         return (field.clone(), array.clone());
     };
-    let parent = array.as_struct();
-    let index = parent.fields().iter().position(|child| child.name() == name).unwrap();
-    let (child, values) = narrow(&parent.fields()[index], parent.column(index), rest);
-    let narrowed = StructArray::new(vec![child].into(), vec![values], parent.nulls().cloned());
+    let nulls = array.nulls().cloned();
+    let narrowed: ArrayRef = match array.data_type() {
+        DataType::List(item) => {
+            let list = array.as_list::<i32>();
+            let (item, values) = narrow(item, list.values(), rest);
+            Arc::new(ListArray::new(item, list.offsets().clone(), values, nulls))
+        }
+        DataType::LargeList(item) => {
+            let list = array.as_list::<i64>();
+            let (item, values) = narrow(item, list.values(), rest);
+            Arc::new(LargeListArray::new(item, list.offsets().clone(), values, nulls))
+        }
+        DataType::FixedSizeList(item, size) => {
+            let (item, values) = narrow(item, array.as_fixed_size_list().values(), rest);
+            Arc::new(FixedSizeListArray::new(item, *size, values, nulls))
+        }
+        _ => {
+            let parent = array.as_struct();
+            let index = parent.fields().iter().position(|child| child.name() == name).unwrap();
+            let (child, values) = narrow(&parent.fields()[index], parent.column(index), rest);
+            Arc::new(StructArray::new(vec![child].into(), vec![values], nulls))
+        }
+    };
     let data_type = narrowed.data_type().clone();
-    (Arc::new(field.as_ref().clone().with_data_type(data_type)), Arc::new(narrowed))
+    (Arc::new(field.as_ref().clone().with_data_type(data_type)), narrowed)
 }
 
 fn with_columns(table: &RecordBatch, fields: Vec<FieldRef>, columns: Vec<ArrayRef>) -> RecordBatch {

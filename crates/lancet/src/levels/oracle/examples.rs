@@ -218,6 +218,24 @@ fn no_levels_where_nothing_is_null_or_empty() {
 }
 
 #[test]
+fn layers_are_made_nullable_without_nulls() {
+    let rows = [record(list(&[1, 2])), record(Null), record(List(vec![]))];
+    let nodes = [Node::Struct, Node::List];
+    let chances = random_chances(&nodes, &mut Rng(1));
+    let array = array(&nodes, &chances, &rows, &mut Rng(2));
+    let mut page = shred(&[extract(&array, &steps(&nodes)).unwrap()]).unwrap();
+    assert_eq!(page.def.as_deref(), Some(&[0, 0, 1, 2][..]));
+    page.make_nullable(&[true, false, true]);
+    assert_eq!(page.layers, [NullableItem, NullAndEmptyList, NullableItem]);
+    assert_eq!(page.def.as_deref(), Some(&[0, 0, 2, 3][..]));
+
+    let array = self::array(&[Node::Struct], &chances, &[record(Leaf(1))], &mut Rng(2));
+    let mut page = shred(&[extract(&array, &steps(&[Node::Struct])).unwrap()]).unwrap();
+    page.make_nullable(&[false, true]);
+    assert_eq!((page.layers, page.def), (vec![AllValidItem, NullableItem], Some(vec![0])));
+}
+
+#[test]
 fn pages_of_nulls_without_levels() {
     let mut assembler = Assembler::new(&[LayerKind::Item]).unwrap();
     assembler.push(&[AllValidItem], None, None, 1).unwrap();

@@ -78,8 +78,13 @@ fn round_trip(seed: u64) {
             pieces.push(extract(&array, &steps).unwrap());
             rows.extend(part);
         }
-        let shredded = shred(&pieces).unwrap();
+        let mut shredded = shred(&pieces).unwrap();
         check_page(&kinds, &rows, &pieces, &shredded);
+        // Levels that nothing uses change nothing.
+        let nullable: Vec<bool> = kinds.iter().map(|_| rng.hits(30)).collect();
+        shredded.make_nullable(&nullable);
+        let asked = shredded.layers.iter().zip(nullable).filter(|(_, nullable)| *nullable);
+        assert!(asked.clone().all(|(layer, _)| *layer != Layer::AllValidItem));
         let Shredded { layers, rep, def, num_entries, num_values, .. } = &shredded;
         let pushed = assembler.push(layers, rep.as_deref(), def.as_deref(), *num_entries).unwrap();
         assert_eq!(pushed, *num_values);

@@ -35,7 +35,7 @@ pub(crate) fn decode(
             ZipWidth::Value { bytes: width } if layout.bits_rep == 0 => {
                 rows.fixed_flat(bytes, width, range, scratch)
             }
-            ZipWidth::Value { bytes: width } => rows.fixed_nested(bytes, width, range),
+            ZipWidth::Value { bytes: width } => rows.fixed_nested(bytes, width, range, scratch),
             ZipWidth::Length { bytes: width } => rows.variable(bytes, width, range, scratch),
         }
         .in_buffer(0)?;
@@ -90,17 +90,33 @@ impl RowDecoder<'_> {
                 self.control_word(&mut Cursor::new(row))?;
             }
         }
+        self.claim_null_items(rows.end.saturating_sub(rows.start), scratch)?;
         per_value::decode_rows(&self.layout.values, bytes, stride, control, num_rows, self.values)
     }
 
+    /// Null items of lists take no bytes in the file, but do in memory.
+    fn claim_null_items(&self, num_values: u64, scratch: &mut Scratch) -> Result<()> {
+        if per_value::has_null_items(&self.layout.values) {
+            scratch.claim(self.values.default_bytes(num_values), "lists of null items")?;
+        }
+        Ok(())
+    }
+
     /// Entries of lists: those that are not visible have no value.
-    fn fixed_nested(&mut self, bytes: &[u8], width: usize, rows: &Range<u64>) -> Result<()> {
+    fn fixed_nested(
+        &mut self,
+        bytes: &[u8],
+        width: usize,
+        rows: &Range<u64>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let mut cursor = Cursor::new(bytes);
         let first = self.rep.len();
         while !cursor.rest().is_empty() {
             let def = self.control_word(&mut cursor)?;
             if self.numbering.is_visible(def) {
                 let value = cursor.take(width, "a zipped value")?;
+                self.claim_null_items(1, scratch)?;
                 per_value::decode_rows(&self.layout.values, value, width, 0, 1, self.values)?;
             }
         }

@@ -19,7 +19,8 @@ pub(crate) fn encode(
     encoding: Encoding,
 ) -> Result<EncodedPage> {
     let numbering = Numbering::new(levels.layers)?;
-    let largest_def = levels.def.unwrap_or_default().iter().copied().max().unwrap_or(0);
+    // Levels that are all 0 are stored too: the reference miscounts rows without them.
+    let largest_def = levels.def.map_or(0, |def| def.iter().copied().max().unwrap_or(0).max(1));
     let width = if per_value::is_variable(&encoding) {
         let wide = values.size_bytes() > u32::MAX as usize || values.has_wide_offsets();
         ZipWidth::Length { bytes: if wide { 8 } else { 4 } }

@@ -25,13 +25,11 @@ impl FullZipIndex {
     /// Checks the index's size and ends; single offsets are checked when they are used.
     pub(crate) fn parse(page: &Page, layout: &FullZipLayout, buffers: &[Bytes]) -> Result<Self> {
         let stored = page.buffers.first().map_or(0, |b| b.end.saturating_sub(b.start));
-        if !layout.has_index() {
-            let bytes = row_bytes(layout).checked_mul(page.num_rows);
+        if let Some(row_bytes) = row_bytes(layout) {
             ensure!(
-                bytes == Some(stored),
-                "{} rows of {} bytes in a buffer of {stored}",
-                page.num_rows,
-                row_bytes(layout)
+                row_bytes.checked_mul(page.num_rows) == Some(stored),
+                "{} rows of {row_bytes} bytes in a buffer of {stored}",
+                page.num_rows
             );
             return Ok(Self { offsets: None, width: 0 });
         }
@@ -53,12 +51,17 @@ impl FullZipIndex {
             }
         };
         let index = Self { offsets: Some(offsets.clone()), width };
-        let (first, last) = (index.offset(0)?, index.offset(page.num_rows)?);
+        index.check_ends(page.num_rows, stored).in_buffer(1)?;
+        Ok(index)
+    }
+
+    fn check_ends(&self, num_rows: u64, stored: u64) -> Result<()> {
+        let (first, last) = (self.offset(0)?, self.offset(num_rows)?);
         ensure!(
             first == 0 && last == stored,
             "a repetition index from {first} to {last} for {stored} bytes"
         );
-        Ok(index)
+        Ok(())
     }
 
     /// Spans of the rows' bytes, one for each range.
@@ -70,7 +73,7 @@ impl FullZipIndex {
     ) -> Result<Vec<Range<u64>>> {
         let buffer = page.buffers.first().ok_or_else(|| Error::corrupt("the rows are missing"))?;
         let position = |row: u64| match &self.offsets {
-            None => Ok(row_bytes(layout).saturating_mul(row)),
+            None => Ok(row_bytes(layout).unwrap_or(0).saturating_mul(row)),
             Some(_) => self.offset(row),
         };
         rows.iter()
@@ -96,11 +99,12 @@ impl FullZipIndex {
     }
 }
 
-/// Bytes of one row where all rows are equally long.
-fn row_bytes(layout: &FullZipLayout) -> u64 {
-    let value = match layout.width {
-        ZipWidth::Value { bytes } => bytes,
-        ZipWidth::Length { .. } => 0,
-    };
-    u64::try_from(layout.control_bytes().saturating_add(value)).unwrap_or(u64::MAX)
+/// Bytes of one row, where all rows are equally long.
+pub(crate) fn row_bytes(layout: &FullZipLayout) -> Option<u64> {
+    match layout.width {
+        ZipWidth::Value { bytes } if !layout.has_index() => {
+            u64::try_from(layout.control_bytes().saturating_add(bytes)).ok()
+        }
+        _ => None,
+    }
 }

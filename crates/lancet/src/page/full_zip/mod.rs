@@ -15,4 +15,4 @@ pub(crate) mod encode;
 mod index;
 
 pub(crate) use decode::decode;
-pub(crate) use index::FullZipIndex;
+pub(crate) use index::{FullZipIndex, row_bytes};

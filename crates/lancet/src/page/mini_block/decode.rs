@@ -18,6 +18,9 @@ use crate::codec::{self, Encoding, Scratch, ValueType, Values, block};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::{Numbering, count_rows, count_visible, preamble, select_rows};
 
+/// What an entry costs: its two levels, and the offset and the validity that they become.
+const LEVEL_BYTES: u64 = 16;
+
 impl MiniBlockIndex {
     /// Appends the task's rows to the sink.
     pub(crate) fn decode(
@@ -39,7 +42,7 @@ impl MiniBlockIndex {
             num_entries: 0,
         };
         if let Some(dictionary) = page.dictionary {
-            dictionary::open_page(dictionary, &mut sink.values)?;
+            dictionary::open_page(dictionary, &mut sink.values, scratch)?;
         }
         for (run, bytes) in task.chunks.iter().zip(fetched) {
             let base = self.chunks.get(run.start).map_or(0, |c| c.offset);
@@ -161,6 +164,8 @@ impl PageDecoder<'_> {
             None => Ok(usize::from(chunk.num_levels)),
         };
         let num_levels = count(rep)?.max(count(def)?);
+        let bytes = u64::try_from(num_levels).unwrap_or(u64::MAX).saturating_mul(LEVEL_BYTES);
+        scratch.claim(bytes, "the levels of a chunk")?;
         if let Some((encoding, bytes)) = rep {
             block::decode_levels(encoding, bytes, num_levels, &mut self.rep, scratch)?;
         }

@@ -11,11 +11,11 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::super::encode::{EncodedPage, PageLevels, level_encoding};
+use super::super::encode::{EncodedPage, LevelForms, PageLevels, level_encoding};
 use super::super::layout::{DictionaryLayout, Layout, MiniBlockLayout};
 use super::super::rules::Rules;
 use super::PADDING;
-use crate::codec::{self, Encoding, Values};
+use crate::codec::{self, Encoding, Scheme, Values};
 use crate::error::{Error, Result};
 use crate::levels::Numbering;
 
@@ -37,14 +37,21 @@ pub(crate) struct MiniBlockInput<'a> {
     pub(crate) encoding: Encoding,
     pub(crate) dictionary: Option<(Encoding, &'a Values)>,
     pub(crate) chunk_size: ChunkSize,
+    /// A compressor for levels, where the version knows it.
+    pub(crate) level_compression: Option<(Scheme, Option<i32>)>,
 }
 
 /// Encodes a page; `None` if a chunk would hold more levels or bytes than its header can say.
 pub(crate) fn encode(input: &MiniBlockInput<'_>, rules: Rules) -> Result<Option<EncodedPage>> {
     let levels = input.levels;
     let numbering = Numbering::new(levels.layers)?;
-    let rep = levels.rep.map(|rep| level_encoding(rep, rules.compressed_levels));
-    let def = levels.def.map(|def| level_encoding(def, rules.compressed_levels));
+    let forms = LevelForms {
+        runs: rules.compressed_levels,
+        compression: input.level_compression.filter(|_| rules.compressed_levels),
+        levels_per_chunk: input.levels_per_chunk(),
+    };
+    let rep = levels.rep.map(|rep| level_encoding(rep, forms)).transpose()?;
+    let def = levels.def.map(|def| level_encoding(def, forms)).transpose()?;
     let mut writer = ChunkWriter {
         input,
         rules,
@@ -81,6 +88,17 @@ pub(crate) fn encode(input: &MiniBlockInput<'_>, rules: Rules) -> Result<Option<
         large_chunks: rules.large_chunks,
     });
     Ok(Some(EncodedPage { layout, buffers, num_rows: levels.num_rows }))
+}
+
+impl MiniBlockInput<'_> {
+    /// About how many levels a chunk has.
+    fn levels_per_chunk(&self) -> usize {
+        let num_values = self.values.len().max(1);
+        let mean_bytes = (self.values.size_bytes() / num_values).max(1);
+        let values =
+            (self.chunk_size.target_bytes / mean_bytes).clamp(1, self.chunk_size.max_values);
+        values.saturating_mul(self.levels.num_entries) / num_values
+    }
 }
 
 struct ChunkWriter<'a> {

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Check, Failure};
+use crate::support::{Check, Failure};
 
 /// One section of the file: names and reasons.
 pub struct Exceptions {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use arrow_array::RecordBatch;
 use lancet::{FileReader, FileWriter, Version, WriteOptions};
 
-use super::{Check, Doing, Random, reading};
+use crate::support::{Check, Doing, Failure, Random, reading};
 
 /// A file name that no other test uses; the file goes when this does.
 pub struct Scratch(PathBuf);
@@ -57,7 +57,10 @@ fn written(
     let reader = FileReader::from_bytes(bytes, lancet::ReadOptions::default())
         .doing(|| format!("{how}: open"))?;
     reading::same(&format!("{how}: version"), reader.version(), version)?;
-    reading::everything(name, &reader, table).map_err(|failure| failure.after(&how))
+    reading::everything(name, &reader, table).map_err(|failure| match failure {
+        Failure::Unsupported(what) => Failure::Unsupported(format!("{how}: {what}")),
+        Failure::Wrong(what) => Failure::Wrong(format!("{how}: {what}")),
+    })
 }
 
 fn slices(table: &RecordBatch, random: &mut Random) -> Vec<RecordBatch> {

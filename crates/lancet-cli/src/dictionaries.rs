@@ -1,0 +1,172 @@
+//! Dictionaries that only grow.
+//!
+//! Every batch of a scan may bring dictionaries of its own, but a column of an Arrow file has one,
+//! to which batches can only add. So keys are renumbered into a dictionary that keeps what earlier
+//! batches had and appends what is new.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, LargeListArray, ListArray, MapArray, RecordBatch,
+    StructArray, UInt64Array, make_array,
+};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_row::{OwnedRow, RowConverter, SortField};
+use arrow_schema::{ArrowError, DataType};
+use arrow_select::{concat::concat, take::take};
+
+/// The dictionaries of all columns so far, in the order in which a batch is walked.
+#[derive(Debug, Default)]
+pub struct Dictionaries {
+    grown: Vec<Grown>,
+}
+
+#[derive(Debug)]
+struct Grown {
+    values: ArrayRef,
+    converter: RowConverter,
+    positions: HashMap<OwnedRow, u64>,
+}
+
+impl Dictionaries {
+    /// The same rows, with dictionaries that extend those of the batches before.
+    pub fn unify(&mut self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let mut next = 0;
+        let columns = batch.columns().iter().map(|column| self.walk(column, &mut next));
+        RecordBatch::try_new(batch.schema(), columns.collect::<Result<_, _>>()?)
+    }
+
+    fn walk(&mut self, array: &ArrayRef, next: &mut usize) -> Result<ArrayRef, ArrowError> {
+        let nulls = array.nulls().cloned();
+        Ok(match array.data_type() {
+            DataType::Dictionary(..) => {
+                let number = *next;
+                *next += 1;
+                self.renumber(array, number)?
+            }
+            DataType::Struct(fields) if !fields.is_empty() => {
+                let children = array.as_struct().columns().iter();
+                let children = children.map(|child| self.walk(child, next));
+                let children = children.collect::<Result<_, _>>()?;
+                Arc::new(StructArray::try_new(fields.clone(), children, nulls)?)
+            }
+            DataType::List(item) => {
+                let list = array.as_list::<i32>();
+                let (offsets, items) = (list.offsets().clone(), self.walk(list.values(), next)?);
+                Arc::new(ListArray::try_new(item.clone(), offsets, items, nulls)?)
+            }
+            DataType::LargeList(item) => {
+                let list = array.as_list::<i64>();
+                let (offsets, items) = (list.offsets().clone(), self.walk(list.values(), next)?);
+                Arc::new(LargeListArray::try_new(item.clone(), offsets, items, nulls)?)
+            }
+            DataType::FixedSizeList(item, size) => {
+                let items = self.walk(array.as_fixed_size_list().values(), next)?;
+                Arc::new(FixedSizeListArray::try_new(item.clone(), *size, items, nulls)?)
+            }
+            DataType::Map(entries, sorted) => {
+                let map = array.as_map();
+                let walked = self.walk(&(Arc::new(map.entries().clone()) as ArrayRef), next)?;
+                let (offsets, walked) = (map.offsets().clone(), walked.as_struct().clone());
+                Arc::new(MapArray::try_new(entries.clone(), offsets, walked, nulls, *sorted)?)
+            }
+            _ => array.clone(),
+        })
+    }
+
+    fn renumber(&mut self, array: &ArrayRef, number: usize) -> Result<ArrayRef, ArrowError> {
+        let dictionary = array.as_any_dictionary();
+        if number == self.grown.len() {
+            self.grown.push(Grown::new(dictionary.values())?);
+        }
+        let grown = &mut self.grown[number];
+        let moved = grown.add(dictionary.values())?;
+        let keys = dictionary.normalized_keys().into_iter();
+        let keys =
+            UInt64Array::from_iter_values(keys.map(|key| moved.get(key).copied().unwrap_or(0)));
+        let strict = CastOptions { safe: false, ..CastOptions::default() };
+        let keys = cast_with_options(&keys, dictionary.keys().data_type(), &strict)?;
+        let data = keys.to_data().into_builder().data_type(array.data_type().clone());
+        let data = data.nulls(dictionary.keys().nulls().cloned());
+        Ok(make_array(data.add_child_data(grown.values.to_data()).build()?))
+    }
+}
+
+impl Grown {
+    fn new(values: &ArrayRef) -> Result<Self, ArrowError> {
+        let converter = RowConverter::new(vec![SortField::new(values.data_type().clone())])?;
+        Ok(Self { values: values.slice(0, 0), converter, positions: HashMap::new() })
+    }
+
+    /// Adds the values that are new; returns where each of `values` is.
+    fn add(&mut self, values: &ArrayRef) -> Result<Vec<u64>, ArrowError> {
+        let rows = self.converter.convert_columns(std::slice::from_ref(values))?;
+        let mut fresh = Vec::new();
+        let mut moved = Vec::with_capacity(values.len());
+        for (index, row) in (0_u64..).zip(&rows) {
+            let next = self.positions.len() as u64;
+            let position = *self.positions.entry(row.owned()).or_insert(next);
+            if position == next {
+                fresh.push(index);
+            }
+            moved.push(position);
+        }
+        if !fresh.is_empty() {
+            let fresh = take(values, &UInt64Array::from(fresh), None)?;
+            self.values = concat(&[self.values.as_ref(), fresh.as_ref()])?;
+        }
+        Ok(moved)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use arrow_array::types::Int8Type;
+    use arrow_array::{DictionaryArray, StringArray};
+    use arrow_schema::Field;
+
+    use super::*;
+
+    fn batch(values: &[Option<&str>]) -> RecordBatch {
+        let array: DictionaryArray<Int8Type> = values.iter().copied().collect();
+        let field = Arc::new(Field::new("d", array.data_type().clone(), true));
+        let nested = StructArray::from(vec![(field, Arc::new(array.clone()) as ArrayRef)]);
+        let columns = [("d", Arc::new(array) as ArrayRef), ("s", Arc::new(nested) as ArrayRef)];
+        RecordBatch::try_from_iter(columns).unwrap()
+    }
+
+    fn plain(array: &ArrayRef) -> StringArray {
+        cast_with_options(array, &DataType::Utf8, &CastOptions::default())
+            .unwrap()
+            .as_string()
+            .clone()
+    }
+
+    #[test]
+    fn later_dictionaries_extend_earlier_ones() {
+        let mut dictionaries = Dictionaries::default();
+        let first = dictionaries.unify(&batch(&[Some("a"), None, Some("b")])).unwrap();
+        let rows = batch(&[Some("c"), Some("b"), None]);
+        let second = dictionaries.unify(&rows).unwrap();
+        let of = |batch: &RecordBatch| batch.column(0).as_any_dictionary().values().clone();
+        assert_eq!(of(&first).as_string::<i32>(), &StringArray::from(vec!["a", "b"]));
+        assert_eq!(of(&second).as_string::<i32>(), &StringArray::from(vec!["a", "b", "c"]));
+        assert_eq!(plain(second.column(0)), plain(rows.column(0)));
+        let inner = |batch: &RecordBatch| plain(batch.column(1).as_struct().column(0));
+        assert_eq!(inner(&second), inner(&rows));
+    }
+
+    #[test]
+    fn keys_that_run_out_are_an_error() {
+        let mut dictionaries = Dictionaries::default();
+        let words: Vec<String> = (0..200).map(|i| i.to_string()).collect();
+        let values = |range: std::ops::Range<usize>| -> Vec<Option<&str>> {
+            words[range].iter().map(|word| Some(word.as_str())).collect()
+        };
+        dictionaries.unify(&batch(&values(0..100))).unwrap();
+        assert!(dictionaries.unify(&batch(&values(100..200))).is_err());
+    }
+}

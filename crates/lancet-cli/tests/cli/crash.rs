@@ -1,0 +1,49 @@
+//! A process that is killed leaves no file under the final name, or a complete one.
+
+use std::time::Duration;
+
+use crate::lancet::Dir;
+
+/// Numbers and text that take some time to convert.
+fn with_csv(name: &str, rows: usize) -> Dir {
+    let dir = Dir::new(name);
+    let rows: String = (0..rows).map(|i| format!("{i},text {}\n", i * 7919 % 10_007)).collect();
+    dir.write("t.csv", format!("id,text\n{rows}"));
+    dir
+}
+
+#[test]
+fn a_killed_writer_leaves_nothing_or_everything() {
+    let dir = with_csv("crash_killed", 60_000);
+    let complete = {
+        dir.lancet("convert t.csv whole.lance").ok();
+        std::fs::read(dir.path("whole.lance")).unwrap()
+    };
+    let mut killed = 0;
+    for delay in [0, 1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192] {
+        let mut child = dir.command("-q convert t.csv new.lance").spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(delay));
+        child.kill().unwrap();
+        killed += usize::from(!child.wait().unwrap().success());
+        if let Ok(bytes) = std::fs::read(dir.path("new.lance")) {
+            assert!(bytes == complete, "killed after {delay} ms");
+            std::fs::remove_file(dir.path("new.lance")).unwrap();
+        }
+    }
+    assert!(killed > 0, "no process was killed in time");
+    // What a killed process left behind does not stop the next one.
+    dir.lancet("convert t.csv new.lance").ok();
+    assert!(std::fs::read(dir.path("new.lance")).unwrap() == complete);
+}
+
+#[test]
+fn an_old_file_stays_until_the_new_one_is_complete() {
+    let dir = with_csv("crash_old", 60_000);
+    dir.write("new.lance", "old");
+    let mut child = dir.command("-q convert t.csv new.lance").spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(3));
+    child.kill().unwrap();
+    let finished = child.wait().unwrap().success();
+    let bytes = std::fs::read(dir.path("new.lance")).unwrap();
+    assert!(finished != (bytes == b"old"));
+}

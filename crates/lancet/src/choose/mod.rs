@@ -1,0 +1,306 @@
+//! Which form a page gets: every form that is legal is a candidate, the cheapest is taken.
+//!
+//! | file | what |
+//! |---|---|
+//! | `cost` | bytes and time as one number, by profile |
+//! | `sample` | the size of a form, learned from a few chunks |
+//! | `numbers`, `strings`, `dictionary`, `nested` | the candidates of each kind of values |
+//!
+//! The same values and settings always give the same choice.
+
+mod cost;
+mod dictionary;
+mod nested;
+mod numbers;
+mod sample;
+mod strings;
+
+use cost::Cost;
+use strings::Symbols;
+
+use crate::codec::{Encoding, FixedValues, Scheme, Values, VariableValues};
+use crate::error::{Error, Result};
+use crate::measure::Measures;
+use crate::options::{Compression, Settings, StructuralEncoding};
+use crate::page::mini_block::encode::ChunkSize;
+use crate::page::rules::Rules;
+
+/// Values of this many bytes and more get rows of their own.
+const WIDE_BYTES: usize = 256;
+
+/// The form of a page, and why it has it.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) form: Form,
+    pub(crate) reason: String,
+    /// All forms that were considered.
+    pub(crate) candidates: Vec<Candidate>,
+}
+
+/// How the values of a page are stored.
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// All values are null.
+    AllNull,
+    /// All values that are not null equal the one at this position.
+    Constant(usize),
+    /// Chunks of values.
+    MiniBlock(MiniBlockForm),
+    /// Rows that are read by themselves. Where strings are coded, `values` are the codes.
+    FullZip { encoding: Encoding, values: Option<Values> },
+}
+
+/// A page of chunks.
+#[derive(Debug)]
+pub(crate) struct MiniBlockForm {
+    pub(crate) encoding: Encoding,
+    pub(crate) chunk_size: ChunkSize,
+    /// What replaces the values: coded strings, or indices into the dictionary.
+    pub(crate) values: Option<Values>,
+    pub(crate) dictionary: Option<(Encoding, Values)>,
+}
+
+/// A form that was considered for a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// The form in words.
+    pub encoding: String,
+    /// Bytes that its values would take, levels not counted; estimated.
+    pub bytes: u64,
+}
+
+/// What a page is chosen for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) values: &'a Values,
+    pub(crate) measures: &'a Measures,
+    /// Which values are not null; all, if absent.
+    pub(crate) valid: Option<&'a [bool]>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) rules: Rules,
+}
+
+/// Chunks in one encoding, and their cost.
+#[derive(Debug)]
+struct Considered {
+    encoding: Encoding,
+    chunk_size: ChunkSize,
+    cost: Cost,
+}
+
+/// A form before the work it asks for is done.
+#[derive(Debug)]
+enum Draft {
+    Chunks { encoding: Encoding, chunk_size: ChunkSize },
+    Rows(Encoding),
+    Dictionary(Box<MiniBlockForm>),
+}
+
+/// Chooses the form of a page that has values.
+pub(crate) fn choose(subject: Subject<'_>) -> Result<Choice> {
+    let Subject { values, measures, rules, .. } = subject;
+    if let Values::Nothing { .. } = values {
+        return Ok(Choice::forced(Form::AllNull, "there is nothing to store"));
+    }
+    if let Some(position) = measures.constant.filter(|_| rules.scalar_constants) {
+        return Ok(Choice::forced(Form::Constant(position), "all values are the same"));
+    }
+    let mut contest = Contest { settings: subject.settings, best: None, candidates: Vec::new() };
+    let symbols = match values {
+        Values::Fixed(fixed) => choose_fixed(fixed, subject, &mut contest).map(|()| None),
+        Values::Variable(variable) => choose_variable(variable, subject, &mut contest),
+        _ => nested::choose(subject, &mut contest).map(|()| None),
+    }?;
+    contest.decide(values, symbols.as_ref())
+}
+
+/// The form of an Arrow dictionary: its keys and its entries.
+pub(crate) fn choose_dictionary_column(
+    keys: Values,
+    items: Values,
+    settings: &Settings,
+    rules: Rules,
+) -> Result<Choice> {
+    let (encoding, _) = dictionary::items_form(&items, settings)?;
+    let (indices, _) = dictionary::indices_form(&keys, keys.size_bytes(), settings, rules)?;
+    let form = MiniBlockForm {
+        encoding: indices.encoding,
+        chunk_size: indices.chunk_size,
+        values: Some(keys),
+        dictionary: Some((encoding, items)),
+    };
+    Ok(Choice::forced(Form::MiniBlock(form), "the column is a dictionary"))
+}
+
+/// A compressor to try on levels.
+pub(crate) fn level_compression(settings: &Settings) -> Option<(Scheme, Option<i32>)> {
+    settings.schemes().pop()
+}
+
+fn choose_fixed(
+    fixed: &FixedValues,
+    subject: Subject<'_>,
+    contest: &mut Contest<'_>,
+) -> Result<()> {
+    let Subject { values, measures, valid, settings, rules } = subject;
+    if settings.options.compression == Some(Compression::Fsst) {
+        return Err(Error::invalid(
+            "`lance-encoding:compression` = `fsst` is for strings and bytes; for numbers allowed \
+             are none, lz4, zstd",
+        ));
+    }
+    let wide = measures.max_value_bytes >= WIDE_BYTES;
+    if full_zip(wide, settings) {
+        let bits = fixed.bits.next_multiple_of(8);
+        contest.enter(Draft::Rows(Encoding::Flat { bits }), raw_cost(values));
+        return Ok(());
+    }
+    for form in numbers::number_forms(values, measures.numbers, settings, rules)? {
+        let Considered { encoding, chunk_size, cost } = form;
+        contest.enter(Draft::Chunks { encoding, chunk_size }, cost);
+    }
+    contest.enter_dictionary(values, valid, rules)
+}
+
+fn choose_variable(
+    variable: &VariableValues,
+    subject: Subject<'_>,
+    contest: &mut Contest<'_>,
+) -> Result<Option<Symbols>> {
+    let Subject { values, measures, valid, settings, rules } = subject;
+    let symbols = Symbols::train(variable, settings)?;
+    let longest = measures.max_value_bytes;
+    let wide = longest >= WIDE_BYTES;
+    let rows = full_zip(wide, settings);
+    let forced = settings.options.structural_encoding;
+    if rows {
+        for (draft, cost) in
+            strings::row_forms(variable, symbols.as_ref(), valid.is_some(), settings)?
+        {
+            contest.enter(draft, cost);
+        }
+    }
+    if !rows || (forced.is_none() && strings::may_chunk(variable, longest, settings)) {
+        for (draft, cost) in strings::chunk_forms(values, symbols.as_ref(), settings, rules)? {
+            contest.enter(draft, cost);
+        }
+    }
+    if forced != Some(StructuralEncoding::FullZip)
+        && settings.options.compression != Some(Compression::Fsst)
+    {
+        contest.enter_dictionary(values, valid, rules)?;
+    }
+    Ok(symbols)
+}
+
+/// Whether rows are to be read by themselves.
+fn full_zip(wide: bool, settings: &Settings) -> bool {
+    match settings.options.structural_encoding {
+        Some(encoding) => encoding == StructuralEncoding::FullZip,
+        None => wide,
+    }
+}
+
+fn raw_cost(values: &Values) -> Cost {
+    Cost { bytes: values.size_bytes() as f64, decode_ns: 0.0 }
+}
+
+/// An encoding under a general compressor.
+fn general((scheme, level): (Scheme, Option<i32>), values: &Encoding) -> Encoding {
+    Encoding::General { scheme, level, values: Box::new(values.clone()) }
+}
+
+/// The cheapest of several forms; of equal ones the first.
+fn best(forms: Vec<Considered>, settings: &Settings) -> Result<Considered> {
+    let cheapest = forms.into_iter().reduce(|best, form| {
+        if settings.score(form.cost) < settings.score(best.cost) { form } else { best }
+    });
+    cheapest.ok_or_else(|| Error::invalid("values without a form"))
+}
+
+/// Candidates as they come in, and the cheapest so far.
+#[derive(Debug)]
+struct Contest<'a> {
+    settings: &'a Settings,
+    best: Option<(f64, Draft)>,
+    candidates: Vec<Candidate>,
+}
+
+impl Contest<'_> {
+    fn enter(&mut self, draft: Draft, cost: Cost) {
+        self.candidates.push(Candidate { encoding: draft.describe(), bytes: cost.bytes as u64 });
+        let score = self.settings.score(cost);
+        if self.best.as_ref().is_none_or(|(best, _)| score < *best) {
+            self.best = Some((score, draft));
+        }
+    }
+
+    /// A dictionary, if it may be cheaper than what is there.
+    fn enter_dictionary(
+        &mut self,
+        values: &Values,
+        valid: Option<&[bool]>,
+        rules: Rules,
+    ) -> Result<()> {
+        let to_beat = self.best.as_ref().map_or(f64::MAX, |(best, _)| *best);
+        let found = dictionary::dictionary_form(values, valid, self.settings, rules, to_beat)?;
+        if let Some((form, cost)) = found {
+            self.enter(Draft::Dictionary(Box::new(form)), cost);
+        }
+        Ok(())
+    }
+
+    fn decide(self, values: &Values, symbols: Option<&Symbols>) -> Result<Choice> {
+        let Some((_, draft)) = self.best else {
+            return Err(Error::unsupported("values without a form"));
+        };
+        let reason = match (self.candidates.len(), self.settings.options.compression) {
+            (1, _) => "the only form it may have".into(),
+            (n, Some(compression)) => format!("smallest of {n} forms with {compression}"),
+            (n, None) => {
+                format!("cheapest of {n} forms by size and time ({})", self.settings.profile)
+            }
+        };
+        let coded = |encoding: &Encoding| match (encoding, values, symbols) {
+            (Encoding::Fsst { .. }, Values::Variable(variable), Some(symbols)) => {
+                symbols.encode(variable).map(|coded| Some(Values::Variable(coded)))
+            }
+            _ => Ok(None),
+        };
+        let form = match draft {
+            Draft::Chunks { encoding, chunk_size } => {
+                let values = coded(&encoding)?;
+                Form::MiniBlock(MiniBlockForm { encoding, chunk_size, values, dictionary: None })
+            }
+            Draft::Rows(encoding) => Form::FullZip { values: coded(&encoding)?, encoding },
+            Draft::Dictionary(form) => Form::MiniBlock(*form),
+        };
+        Ok(Choice { form, reason, candidates: self.candidates })
+    }
+}
+
+impl Draft {
+    fn describe(&self) -> String {
+        match self {
+            Self::Chunks { encoding, .. } => encoding.describe(),
+            Self::Rows(encoding) => format!("rows, {}", encoding.describe()),
+            Self::Dictionary(form) => match &form.dictionary {
+                Some((items, values)) => format!(
+                    "dictionary of {} ({}), indices {}",
+                    values.len(),
+                    items.describe(),
+                    form.encoding.describe()
+                ),
+                None => form.encoding.describe(),
+            },
+        }
+    }
+}
+
+impl Choice {
+    /// A choice without alternatives.
+    fn forced(form: Form, reason: &str) -> Self {
+        Self { form, reason: reason.into(), candidates: Vec::new() }
+    }
+}

@@ -1,0 +1,165 @@
+//! Forms of strings and bytes: plain, coded with symbols, compressed in chunks or one by one.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::cost::{Cost, decode_ns};
+use super::sample::{sample_ranges, sampled_bytes, with_overhead};
+use super::{Draft, general};
+use crate::codec::fsst::{TABLE_BYTES, Trained};
+use crate::codec::{Encoding, Scheme, Values, VariableValues, per_value};
+use crate::error::Result;
+use crate::options::{Compression, Profile, Settings};
+use crate::page::mini_block::encode::ChunkSize;
+use crate::page::rules::Rules;
+
+/// Fewer bytes of strings are not worth a symbol table, which takes 2 KiB.
+const SYMBOLS_FROM_BYTES: usize = 8 << 10;
+/// Most values of a chunk.
+const MAX_VALUES: usize = 4096;
+/// Shorter values do not compress one by one.
+const PER_VALUE_FROM_BYTES: usize = 256;
+/// Values that are tried one by one.
+const PER_VALUE_SAMPLE: usize = 64;
+
+/// A symbol table and what it makes of the values.
+#[derive(Debug)]
+pub(super) struct Symbols {
+    trained: Trained,
+    /// Coded bytes for a byte of values.
+    pub(super) ratio: f64,
+}
+
+impl Symbols {
+    /// Trains a table and tries it on a part of the values; `None` where it is not wanted or does
+    /// not pay.
+    pub(super) fn train(values: &VariableValues, settings: &Settings) -> Result<Option<Self>> {
+        let asked = settings.options.compression == Some(Compression::Fsst);
+        let allowed = asked || settings.options.compression.is_none();
+        let bytes = values.bytes.len();
+        if !allowed || bytes == 0 || (bytes < SYMBOLS_FROM_BYTES && !asked) {
+            return Ok(None);
+        }
+        let all = (0..values.len()).filter_map(|i| values.value(i).ok());
+        let trained = Trained::train(all);
+        let step = values.len().div_ceil(4096).max(1);
+        let tried = (0..values.len()).step_by(step).map(|i| values.value(i));
+        let tried = tried.collect::<Result<Vec<_>>>()?;
+        let (mut coded, mut ends) = (Vec::new(), Vec::new());
+        trained.encode_values(&tried, &mut coded, &mut ends);
+        let before: usize = tried.iter().map(|value| value.len()).sum();
+        let ratio = coded.len() as f64 / before.max(1) as f64;
+        Ok((asked || ratio < 0.95).then_some(Self { trained, ratio }))
+    }
+
+    /// All values, coded.
+    pub(super) fn encode(&self, values: &VariableValues) -> Result<VariableValues> {
+        let all = (0..values.len()).map(|i| values.value(i)).collect::<Result<Vec<_>>>()?;
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        self.trained.encode_values(&all, &mut bytes, &mut ends);
+        VariableValues::from_ends(bytes, &ends, values.offsets.bits())
+    }
+
+    pub(super) fn encoding(&self, plain: &Encoding) -> Encoding {
+        let table = Arc::new(self.trained.table.clone());
+        Encoding::Fsst { table, values: Box::new(plain.clone()) }
+    }
+}
+
+/// Forms in chunks, with their costs.
+pub(super) fn chunk_forms(
+    values: &Values,
+    symbols: Option<&Symbols>,
+    settings: &Settings,
+    rules: Rules,
+) -> Result<Vec<(Draft, Cost)>> {
+    let Values::Variable(variable) = values else { return Ok(Vec::new()) };
+    let plain = Encoding::Variable { offset_bits: variable.offsets.bits() };
+    let raw = values.size_bytes();
+    let target_bytes = settings.plain_chunk_bytes();
+    let chunk_size = ChunkSize { target_bytes, max_values: MAX_VALUES };
+    let mut forms = Vec::new();
+    let mut add = |encoding: Encoding, chunk_size, bytes, unpacked| {
+        let decode_ns = decode_ns(&encoding, raw as f64, unpacked);
+        forms.push((Draft::Chunks { encoding, chunk_size }, Cost { bytes, decode_ns }));
+    };
+    if settings.options.compression != Some(Compression::Fsst) || symbols.is_none() {
+        let bytes = with_overhead(raw, raw.div_ceil(target_bytes * 3 / 4));
+        add(plain.clone(), chunk_size, bytes, 0.0);
+    }
+    if let Some(symbols) = symbols {
+        let coded = variable.bytes.len() as f64 * symbols.ratio;
+        let stored = coded as usize + raw - variable.bytes.len();
+        let bytes = with_overhead(stored, stored.div_ceil(target_bytes * 3 / 4));
+        add(symbols.encoding(&plain), chunk_size, bytes + TABLE_BYTES as f64, 0.0);
+    }
+    for scheme in settings.schemes() {
+        let target_bytes = settings.general_chunk_bytes(rules.large_chunks);
+        let chunk_size = ChunkSize { target_bytes, max_values: 1 << 15 };
+        let encoding = general(scheme, &plain);
+        let bytes = sampled_bytes(&encoding, values, &sample_ranges(values, chunk_size))?;
+        add(encoding, chunk_size, bytes, raw as f64);
+    }
+    Ok(forms)
+}
+
+/// Forms in rows of their own, with their costs; `num_nulls` are null rows.
+pub(super) fn row_forms(
+    values: &VariableValues,
+    symbols: Option<&Symbols>,
+    has_nulls: bool,
+    settings: &Settings,
+) -> Result<Vec<(Draft, Cost)>> {
+    let plain = Encoding::Variable { offset_bits: values.offsets.bits() };
+    let raw = values.bytes.len() as f64;
+    // A length, a control word and an offset in the index.
+    let overhead = values.len() as f64 * (values.offsets.bits() as f64 / 8.0 + 5.0);
+    let mut forms = Vec::new();
+    let mut add = |encoding: Encoding, stored: f64, step_ns: f64| {
+        let decode_ns = decode_ns(&encoding, raw, raw) + values.len() as f64 * step_ns;
+        forms.push((Draft::Rows(encoding), Cost { bytes: stored + overhead, decode_ns }));
+    };
+    if settings.options.compression != Some(Compression::Fsst) || symbols.is_none() {
+        add(plain.clone(), raw, 10.0);
+    }
+    if let Some(symbols) = symbols {
+        add(symbols.encoding(&plain), raw * symbols.ratio + TABLE_BYTES as f64, 30.0);
+    }
+    let mean = values.bytes.len() / values.len().max(1);
+    for (scheme, level) in settings.schemes() {
+        // The reference cannot read LZ4 where rows are null.
+        let legal = scheme == Scheme::Zstd || !has_nulls;
+        if legal && (mean >= PER_VALUE_FROM_BYTES || settings.options.compression.is_some()) {
+            let encoding = general((scheme, level), &plain);
+            let ratio = per_value_ratio(&encoding, values)?;
+            let step = if scheme == Scheme::Zstd { 800.0 } else { 60.0 };
+            add(encoding, raw * ratio, step);
+        }
+    }
+    Ok(forms)
+}
+
+/// Compressed bytes for a byte of values, learned from some of them.
+fn per_value_ratio(encoding: &Encoding, values: &VariableValues) -> Result<f64> {
+    let len = values.len();
+    let step = len.div_ceil(PER_VALUE_SAMPLE).max(1);
+    let mut sample = VariableValues::new(values.offsets.bits());
+    let indices: Vec<usize> = (0..len).step_by(step).collect();
+    for index in &indices {
+        sample.push(values.value(*index)?)?;
+    }
+    let before = sample.bytes.len();
+    let sample = Values::Variable(sample);
+    let mut out = Vec::new();
+    let tried: Range<usize> = 0..indices.len();
+    tried.into_iter().try_for_each(|i| per_value::encode_row(encoding, &sample, i, &mut out))?;
+    Ok(out.len() as f64 / before.max(1) as f64)
+}
+
+/// Whether values that are long now and then may still be put into chunks: those are small enough
+/// that two fit, and most are short.
+pub(super) fn may_chunk(values: &VariableValues, longest: usize, settings: &Settings) -> bool {
+    let mean = values.bytes.len() / values.len().max(1);
+    let most = if settings.profile == Profile::Small { 2048 } else { 512 };
+    longest <= 8 << 10 && mean <= most
+}

@@ -1,0 +1,106 @@
+//! How many different values there are, from those that a sample meets twice.
+
+use crate::codec::Values;
+
+/// Values looked at: enough to tell 100,000 different values from a million.
+const SAMPLE: usize = 4096;
+/// Values of one stretch of the sample; neighbours often are alike.
+const STRETCH: usize = 64;
+
+/// About how many different values there are, assuming that they are equally frequent. Repeats
+/// close together make the guess too small, never too large by much.
+pub(crate) fn estimate_distinct(values: &Values) -> usize {
+    let len = values.len();
+    let mut hashes: Vec<u64> = sample(len).filter_map(|i| hash_value(values, i)).collect();
+    let seen = hashes.len();
+    hashes.sort_unstable();
+    hashes.dedup();
+    let distinct = hashes.len();
+    if seen == len {
+        return distinct;
+    }
+    let (seen, repeated) = (seen as f64, (seen - distinct) as f64);
+    // Of n values drawn from d, about n - n² / 2d are different; exact enough while few repeat.
+    if repeated * 4.0 < seen {
+        let estimate = seen * seen / (2.0 * repeated.max(0.5));
+        return (estimate as usize).min(len);
+    }
+    solve(seen, distinct as f64).min(len)
+}
+
+/// The `d` with `distinct = d (1 - exp(-seen / d))`, by halving.
+fn solve(seen: f64, distinct: f64) -> usize {
+    let (mut low, mut high) = (distinct, seen * seen);
+    for _ in 0..40 {
+        let middle = (low + high) / 2.0;
+        let expected = middle * (1.0 - (-seen / middle).exp());
+        if expected < distinct { low = middle } else { high = middle }
+    }
+    high.ceil() as usize
+}
+
+/// Positions of the sample: stretches spread evenly.
+fn sample(len: usize) -> impl Iterator<Item = usize> {
+    let stretches = if len <= SAMPLE { 1 } else { SAMPLE / STRETCH };
+    let stretch = if len <= SAMPLE { len } else { STRETCH };
+    (0..stretches).flat_map(move |i| {
+        let start = i * (len - stretch) / (stretches - 1).max(1);
+        start..start + stretch
+    })
+}
+
+fn hash_value(values: &Values, index: usize) -> Option<u64> {
+    match values {
+        Values::Fixed(fixed) => fixed.bytes(index..index + 1).ok().map(hash_bytes),
+        Values::Variable(variable) => variable.value(index).ok().map(hash_bytes),
+        _ => None,
+    }
+}
+
+/// A quick hash. Not safe against chosen collisions: who uses it limits what they cost.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut hash = bytes.len() as u64;
+    for word in words {
+        hash = (hash.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(MULTIPLIER);
+    }
+    let mut last = [0; 8];
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    hash = hash.rotate_left(23) ^ u64::from_le_bytes(last);
+    (hash ^ (hash >> 32)).wrapping_mul(MULTIPLIER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::FixedValues;
+
+    fn numbers(values: impl Iterator<Item = u64>) -> Values {
+        let mut out = FixedValues::new(64);
+        out.data.extend(values);
+        out.len = out.data.len() / 8;
+        Values::Fixed(out)
+    }
+
+    fn scattered(n: u64, distinct: u64) -> Values {
+        numbers((0..n).map(|i| hash_bytes(&i.to_le_bytes()) % distinct))
+    }
+
+    #[test]
+    fn estimates_are_near() {
+        for distinct in [3, 100, 3000, 20_000, 100_000] {
+            let estimate = estimate_distinct(&scattered(1 << 19, distinct)) as f64;
+            let ratio = estimate / distinct as f64;
+            assert!((0.6..1.7).contains(&ratio), "{estimate} for {distinct}");
+        }
+        assert!(estimate_distinct(&numbers(0..1 << 19)) > 1 << 18);
+    }
+
+    #[test]
+    fn few_values_are_counted() {
+        assert_eq!(estimate_distinct(&scattered(4000, 100)), 100);
+        assert_eq!(estimate_distinct(&numbers([].into_iter())), 0);
+        assert_eq!(estimate_distinct(&numbers([7].into_iter())), 1);
+    }
+}

@@ -1,0 +1,269 @@
+//! What is read, to the byte: the spans of open, scan and take.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "support/counted.rs"]
+mod counted;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::builder::{Int32Builder, ListBuilder};
+use arrow_array::types::Int8Type;
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, FixedSizeListArray, Float32Array, Int32Array, RecordBatch,
+    StringArray,
+};
+use arrow_schema::{DataType, Field};
+use counted::Counted;
+use lancet::{
+    BufferReport, FileWriter, PageReport, Profile, StructuralEncoding, Version, WriteOptions,
+};
+
+const ROWS: u64 = 20_000;
+
+fn file(columns: Vec<(String, ArrayRef)>, version: Version) -> Counted {
+    file_with(columns, version, |_| {})
+}
+
+fn file_with(
+    columns: Vec<(String, ArrayRef)>,
+    version: Version,
+    set: impl Fn(&mut WriteOptions),
+) -> Counted {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut options = WriteOptions::default();
+    options.version = version;
+    // Forms that are easy to foretell, and nothing beside the pages.
+    options.profile = Profile::Fast;
+    options.checksums = false;
+    set(&mut options);
+    let mut file = Vec::new();
+    let mut writer = FileWriter::new(&mut file, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish_into().unwrap();
+    Counted::new(file)
+}
+
+fn one_column(array: impl Array + 'static) -> Counted {
+    file(vec![("c".into(), Arc::new(array))], Version::V2_2)
+}
+
+fn scattered() -> Int32Array {
+    (0..ROWS as i32).map(|i| i.wrapping_mul(0x9e37_79b1_u32 as i32)).collect()
+}
+
+/// The only page of the only column.
+fn page(source: &Counted) -> PageReport {
+    let report = source.open().inspect().unwrap();
+    source.rounds();
+    report.columns[0].pages[0].clone()
+}
+
+fn span(buffer: &BufferReport) -> Range<u64> {
+    buffer.position..buffer.position + buffer.bytes
+}
+
+/// What a take of one row reads when another row was taken before.
+fn warm_take(source: &Counted, row: u64) -> Vec<Vec<Range<u64>>> {
+    let reader = source.open();
+    reader.take(&[ROWS - 1 - row]).unwrap();
+    source.rounds();
+    reader.take(&[row]).unwrap();
+    source.rounds()
+}
+
+fn len(span: &Range<u64>) -> u64 {
+    span.end - span.start
+}
+
+#[test]
+fn open_is_one_read() {
+    let source = one_column(Int32Array::from(vec![1, 2, 3]));
+    let size = source.bytes().len() as u64;
+    let reader = source.open();
+    assert_eq!(source.rounds(), [[0..size]]);
+    drop(reader);
+
+    let source = one_column(scattered());
+    let size = source.bytes().len() as u64;
+    source.open();
+    assert_eq!(source.rounds(), [[size - (16 << 10)..size]]);
+}
+
+#[test]
+fn a_wide_file_gives_only_the_metadata_that_is_needed() {
+    let column = |i: i32| -> (String, ArrayRef) {
+        (format!("c{i}"), Arc::new(Int32Array::from(vec![i, i * 1_000_000, 5])))
+    };
+    let source = file((0..2_000).map(column).collect(), Version::V2_1);
+    let bytes = source.bytes();
+    let word = |from_end: usize| {
+        let at = bytes.len() - from_end;
+        u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+    };
+    let (metadata_start, tables_start) = (word(40), word(32));
+
+    let reader = source.open();
+    let rounds = source.rounds();
+    assert!(rounds.len() <= 3, "{rounds:?}");
+    // The guess of 16 KiB apart, the metadata of the columns is left alone.
+    for round in &rounds[1..] {
+        assert!(
+            round.iter().all(|s| s.end <= metadata_start || s.start >= tables_start),
+            "{rounds:?}"
+        );
+    }
+
+    let taken = reader.take_columns(&[1], ["c7"]).unwrap();
+    assert_eq!(taken.column(0).as_ref(), &Int32Array::from(vec![7_000_000]));
+    let rounds = source.rounds();
+    let [metadata, index, data] = rounds.as_slice() else { panic!("{rounds:?}") };
+    let [metadata] = metadata.as_slice() else { panic!("{metadata:?}") };
+    assert!(metadata_start <= metadata.start && metadata.end <= tables_start);
+    assert!(len(metadata) < 200, "{metadata:?}");
+    assert_eq!((index.len(), data.len()), (1, 1));
+
+    reader.take_columns(&[1], ["c7"]).unwrap();
+    assert_eq!(source.rounds().len(), 1);
+}
+
+#[test]
+fn a_row_of_flat_chunks_is_one_chunk() {
+    let source = one_column(scattered());
+    let page = page(&source);
+    assert_eq!(page.layout, "mini-block");
+    let chunks = span(&page.buffers[1]);
+    let rounds = warm_take(&source, 12_345);
+    let [round] = rounds.as_slice() else { panic!("{rounds:?}") };
+    let [chunk] = round.as_slice() else { panic!("{round:?}") };
+    assert!(chunks.start < chunk.start && chunk.end < chunks.end);
+    assert!(len(chunk) <= 8 << 10, "{chunk:?}");
+}
+
+#[test]
+fn a_row_with_a_dictionary_is_one_chunk() {
+    let words = Arc::new(StringArray::from_iter_values((0..50).map(|i| format!("word {i}"))));
+    let keys: Vec<i8> = (0..ROWS).map(|i| (i * 7 % 50) as i8).collect();
+    let source = one_column(DictionaryArray::<Int8Type>::new(keys.into(), words));
+    let page = page(&source);
+    assert_eq!(page.buffers.len(), 3);
+    let rounds = warm_take(&source, 12_345);
+    let [round] = rounds.as_slice() else { panic!("{rounds:?}") };
+    let [chunk] = round.as_slice() else { panic!("{round:?}") };
+    assert!(len(chunk) < page.buffers[1].bytes);
+}
+
+#[test]
+fn a_row_of_lists_is_one_chunk_unless_it_runs_over_the_boundary() {
+    let mut lists = ListBuilder::new(Int32Builder::new());
+    for (i, value) in scattered().values().iter().enumerate() {
+        match i % 4 {
+            0 => lists.append_null(),
+            1 => lists.append_value([]),
+            _ => lists.append_value([Some(*value), None, Some(*value / 3)]),
+        }
+    }
+    let source = one_column(lists.finish());
+    let page = page(&source);
+    assert_eq!((page.layout.as_str(), page.buffers.len()), ("mini-block", 3));
+    let chunks = span(&page.buffers[1]);
+    for row in (0..ROWS).step_by(1_999) {
+        let rounds = warm_take(&source, row);
+        let [round] = rounds.as_slice() else { panic!("{rounds:?}") };
+        // Neighbouring chunks make one span.
+        let [span] = round.as_slice() else { panic!("{round:?}") };
+        assert!(chunks.start <= span.start && span.end <= chunks.end);
+        assert!(len(span) <= 24 << 10, "{span:?}");
+    }
+}
+
+#[test]
+fn a_zipped_row_is_its_bytes() {
+    let values = Float32Array::from_iter_values((0..ROWS * 100).map(|i| i as f32 * 0.37));
+    let item = Arc::new(Field::new("item", DataType::Float32, true));
+    let source = one_column(FixedSizeListArray::new(item, 100, Arc::new(values), None));
+    let page_of = |source| page(source).buffers[0].clone();
+    let rows = page_of(&source);
+    let start = rows.position + 12_345 * 400;
+    assert_eq!(warm_take(&source, 12_345), [[start..start + 400]]);
+    // Rows are found by multiplication, so a cold reader reads no more.
+    let reader = source.open();
+    source.rounds();
+    reader.take(&[12_345]).unwrap();
+    let rounds = source.rounds();
+    assert_eq!(rounds.last(), Some(&vec![start..start + 400]));
+    assert!(rounds.len() <= 2, "{rounds:?}");
+}
+
+#[test]
+fn a_zipped_string_is_its_bytes_once_the_index_is_known() {
+    // Nothing in common, so that it stays as it is.
+    let value = |i: u64| -> String {
+        let mut x = i + 1;
+        let letters = (0..300 + i % 7).map(|_| {
+            x = x.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            char::from(b'!' + (x >> 58) as u8)
+        });
+        letters.collect()
+    };
+    let strings: ArrayRef = Arc::new(StringArray::from_iter_values((0..2_000).map(value)));
+    let source = file_with(vec![("c".into(), strings)], Version::V2_2, |options| {
+        options.column("c").structural_encoding(StructuralEncoding::FullZip);
+    });
+    let page = page(&source);
+    assert_eq!(page.layout, "full-zip");
+    let reader = source.open();
+    source.rounds();
+    reader.take(&[5]).unwrap();
+    let cold = source.rounds();
+    assert_eq!(cold[cold.len() - 2], [span(&page.buffers[1])], "the index comes first");
+    reader.take(&[6]).unwrap();
+    let rounds = source.rounds();
+    let [round] = rounds.as_slice() else { panic!("{rounds:?}") };
+    let [row] = round.as_slice() else { panic!("{round:?}") };
+    assert!(len(row) <= 4 + 306, "{row:?}");
+}
+
+#[test]
+fn constants_are_not_read_again() {
+    let nulls = Int32Array::new_null(ROWS as usize);
+    for source in [
+        one_column(Int32Array::from(vec![7; ROWS as usize])),
+        one_column(nulls.clone()),
+        one_column((0..ROWS).map(|i| (i % 3 > 0).then_some("the same")).collect::<StringArray>()),
+        file(vec![("c".into(), Arc::new(nulls))], Version::V2_1),
+    ] {
+        assert_eq!(page(&source).layout, "constant");
+        assert!(warm_take(&source, 12_345).is_empty());
+    }
+}
+
+#[test]
+fn a_whole_page_comes_in_one_round() {
+    let source = one_column(scattered());
+    let page = page(&source);
+    let [words, chunks] = page.buffers.as_slice() else { panic!("{page:?}") };
+    let reader = source.open();
+    source.rounds();
+    let scan = || reader.scan().batch_rows(ROWS as usize).build().unwrap();
+    assert_eq!(scan().map(|batch| batch.unwrap().num_rows()).sum::<usize>(), ROWS as usize);
+    let rounds = source.rounds();
+    assert_eq!(rounds.last(), Some(&vec![span(words), span(chunks)]));
+    // The metadata of the column may have come with the tail.
+    assert!(rounds.len() <= 2, "{rounds:?}");
+    assert_eq!(scan().count(), 1);
+    assert_eq!(source.rounds(), [[span(chunks)]]);
+}
+
+#[test]
+fn rows_of_one_chunk_are_read_together() {
+    let source = one_column(scattered());
+    let reader = source.open();
+    reader.take(&[0]).unwrap();
+    source.rounds();
+    reader.take(&[10_003, 10_001, 10_002]).unwrap();
+    let rounds = source.rounds();
+    assert_eq!(rounds.iter().map(Vec::len).collect::<Vec<_>>(), [1]);
+    reader.take(&[0, 10_000, 19_999]).unwrap();
+    assert_eq!(source.rounds().iter().map(Vec::len).collect::<Vec<_>>(), [3]);
+}

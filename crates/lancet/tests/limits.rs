@@ -1,0 +1,130 @@
+//! Every limit stops what it is for, with an error that names the option to raise.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::field_reassign_with_default)]
+
+#[path = "support/mutate/mod.rs"]
+#[expect(dead_code, reason = "each test uses a part of the engine")]
+mod mutate;
+#[path = "support/small.rs"]
+#[expect(dead_code, reason = "each test uses a part of the files")]
+mod small;
+
+use lancet::{Error, FileReader, ReadOptions, Result};
+use mutate::file::Parts;
+use mutate::wire::{self, Kind, Value};
+
+fn parts(name: &str) -> Parts {
+    let (_, file) = small::files().into_iter().find(|(n, _)| n == name).unwrap();
+    Parts::split(&file).unwrap()
+}
+
+fn open(parts: &Parts, change: impl FnOnce(&mut ReadOptions)) -> Result<FileReader> {
+    let mut options = ReadOptions::default();
+    change(&mut options);
+    FileReader::from_bytes(parts.join(), options)
+}
+
+/// Reads all rows as one batch.
+fn read_all(reader: &FileReader) -> Result<usize> {
+    let rows = reader.scan().batch_rows(usize::MAX).batch_bytes(u64::MAX).build()?;
+    rows.map(|batch| batch.map(|batch| batch.num_rows())).sum()
+}
+
+#[track_caller]
+fn assert_limit<T: std::fmt::Debug>(result: Result<T>, expected: &str) {
+    match result.unwrap_err() {
+        error @ Error::Limit { option, .. } => {
+            assert_eq!(option, expected);
+            assert!(error.to_string().contains(&format!("raise `{expected}`")), "{error}");
+        }
+        other => panic!("{other}"),
+    }
+}
+
+/// Writes `to` over the first number that is `from`.
+fn renumber(message: &[u8], from: u64, to: u64) -> Vec<u8> {
+    let site = wire::sites(message).into_iter().find(|site| site.kind == Kind::Number(from));
+    wire::set_number(message, &site.unwrap(), to).unwrap()
+}
+
+/// The first field number `number` of a message, `times` times.
+fn repeat(message: &[u8], number: u64, times: usize) -> Vec<u8> {
+    let mut fields = wire::parse(message).unwrap();
+    let at = fields.iter().position(|field| field.number == number).unwrap();
+    let copies = vec![fields[at].clone(); times];
+    fields.splice(at..=at, copies);
+    wire::encode(&fields)
+}
+
+#[test]
+fn rows_that_no_byte_vouches_for() {
+    let mut forged = parts("all_null_v22");
+    forged.descriptor = renumber(&forged.descriptor, 4, 1 << 40);
+    forged.columns[0] = renumber(&forged.columns[0], 4, 1 << 40);
+    let reader = open(&forged, |_| {}).unwrap();
+    assert_limit(read_all(&reader), "memory_limit");
+    // In parts they are fine.
+    assert_eq!(reader.scan().build().unwrap().next().unwrap().unwrap().num_rows(), 8192);
+    assert_eq!(reader.take(&[(1 << 40) - 1]).unwrap().num_rows(), 1);
+}
+
+#[test]
+fn pages_that_share_their_bytes() {
+    // 2,000 pages of 6 rows, all made of the same 3 KB.
+    let mut forged = parts("chunks_across_rows_v22");
+    forged.columns[0] = repeat(&forged.columns[0], 2, 2000);
+    forged.descriptor = renumber(&forged.descriptor, 6, 12_000);
+    let tight = open(&forged, |options| options.memory_limit = 4 << 20).unwrap();
+    assert_limit(read_all(&tight), "memory_limit");
+    let wide = open(&forged, |_| {}).unwrap();
+    assert_eq!(read_all(&wide).unwrap(), 12_000);
+}
+
+#[test]
+fn decompressed_bytes() {
+    for name in ["fullzip_zstd_v22", "zstd_strings_v21", "lz4_strings_v22", "rle_v22", "fsst_v22"] {
+        let file = parts(name);
+        let tight = open(&file, |options| options.memory_limit = 4000).unwrap();
+        assert_limit(read_all(&tight), "memory_limit");
+        assert!(read_all(&open(&file, |_| {}).unwrap()).is_ok());
+    }
+}
+
+#[test]
+fn blobs() {
+    let file = parts("blob_v22");
+    let used = |limit| read_all(&open(&file, |options| options.memory_limit = limit).unwrap());
+    assert!(used(1000).is_ok());
+    assert_limit(used(110), "memory_limit");
+}
+
+#[test]
+fn a_global_buffer() {
+    let file = parts("lancet 2.2");
+    let tight = open(&file, |options| options.memory_limit = 10).unwrap();
+    assert_limit(tight.global_buffer(1), "memory_limit");
+}
+
+#[test]
+fn metadata_that_blows_up() {
+    // An empty page takes 2 bytes in the file, an empty field as well.
+    let mut pages = parts("all_null_v22");
+    pages.columns[0].extend([0x12, 0].repeat(1_000_000));
+    let reader = open(&pages, |options| options.max_metadata_bytes = 16 << 20).unwrap();
+    assert_limit(read_all(&reader), "max_metadata_bytes");
+
+    let mut fields = parts("all_null_v22");
+    let mut descriptor = wire::parse(&fields.descriptor).unwrap();
+    let Value::Bytes(schema) = &mut descriptor[0].value else { panic!() };
+    schema.extend([0x0a, 0].repeat(1_000_000));
+    fields.descriptor = wire::encode(&descriptor);
+    let opened = open(&fields, |options| options.max_metadata_bytes = 16 << 20);
+    assert_limit(opened.map(|_| ()), "max_metadata_bytes");
+}
+
+#[test]
+fn nesting() {
+    let file = parts("nested_v22");
+    assert!(open(&file, |options| options.max_nesting = 4).is_ok());
+    assert_limit(open(&file, |options| options.max_nesting = 3).map(|_| ()), "max_nesting");
+}
