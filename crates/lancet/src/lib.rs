@@ -54,7 +54,7 @@ pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, Structur
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
 pub use read::verify::Verification;
 pub use read::{
-    Batches, BlobDescription, Blobs, FileReader, ReadOptions, Scan, SearchCache, Source,
+    Batches, BlobDescription, Blobs, CacheStats, FileReader, ReadOptions, Scan, SearchCache, Source,
 };
 pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
 
