@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `main` | the commands |
 //! | `steps` | runs programs one after the other, with headings and times |
+//! | `fuzz` | fuzz targets and their corpora |
 //! | `python` | the virtual environment with the reference |
 
+mod fuzz;
 mod python;
 mod steps;
 
@@ -23,6 +25,8 @@ Usage: cargo xtask <command>
                           --seeds 0..300   --profile flat|nested|all   --jobs 2
   mutants [options]     damaged files by the thousand: no panic, no hang, no wild allocation
                           --count 100000   --seed 0
+  fuzz [target] [seconds]
+                        fuzz targets, all of them for 300 seconds each unless told
   parquet [options]     pages of other Parquet writers, decoded and encoded again
                           --seeds 0..6
                           --encoding fast|balanced|small|each
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
         ("golden", []) => golden(),
         ("reference", options) => reference(options),
         ("mutants", options) => mutants(options),
+        ("fuzz", options) => fuzz::run(&root(), options),
         ("parquet", options) => parquet(&mut Steps::new(), options),
         ("forms", []) => forms(),
         ("sizes", options) => sizes(options),
