@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::FileReader;
+use super::arrays;
 use super::request::ProjectedColumns;
 use crate::error::{Error, Result};
 
@@ -97,7 +98,10 @@ impl Scan {
                 rows.start, rows.end
             )));
         }
-        let row_bytes = self.reader.file.row_bytes(&projection.leaves).max(1);
+        let row_bytes = match &self.reader.file.arrays {
+            Some(columns) => arrays::row_bytes(columns, &projection, num_rows).max(1),
+            None => self.reader.file.row_bytes(&projection.leaves).max(1),
+        };
         let batch_rows = (self.batch_bytes / row_bytes).clamp(1, self.batch_rows as u64);
         // A thread of rayon that waits for others of its kind could wait forever.
         let inside = rayon::current_thread_index().is_some();
