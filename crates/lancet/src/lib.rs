@@ -41,6 +41,7 @@ mod levels;
 mod measure;
 mod options;
 mod page;
+mod page_v2_0;
 mod proto;
 mod read;
 pub mod row_ids;

@@ -14,8 +14,8 @@ use std::path::Path;
 use cases::corpus::{self, Case};
 use cases::exceptions::{self, Exceptions};
 use cases::{run_all, writing};
-use lancet::{Error, FileReader, Version};
-use support::{Check, Doing, Failure, reading};
+use lancet::{FileReader, Version};
+use support::{Check, Doing, reading};
 
 #[test]
 fn kept_files_are_read() {
@@ -59,9 +59,6 @@ fn read_all(folder: &Path, at_least: usize) -> Vec<(String, Check)> {
 }
 
 fn read(case: &Case) -> Check {
-    if case.version == "2.0" {
-        return refuses_2_0(case);
-    }
     let reader = FileReader::open(case.file()).doing(|| "open".into())?;
     reading::same("version", reader.version().to_string(), case.version.clone())?;
     reading::same("global buffers", reader.num_global_buffers(), case.global_buffers.len() + 1)?;
@@ -71,15 +68,6 @@ fn read(case: &Case) -> Check {
         reading::same(&what, buffer.len() as u64, *size)?;
     }
     reading::everything(&case.name, &reader, &case.table())
-}
-
-/// Files of version 2.0 are recognised, and refused with their version.
-fn refuses_2_0(case: &Case) -> Check {
-    match FileReader::open(case.file()) {
-        Err(Error::Unsupported(what)) if what.contains("2.0") => Ok(()),
-        Err(error) => Err(Failure::Wrong(format!("the error does not name version 2.0: {error}"))),
-        Ok(_) => Err(Failure::Wrong("opens, though version 2.0 is not supported".into())),
-    }
 }
 
 fn write_all(folder: &Path) -> Vec<(String, Check)> {

@@ -256,7 +256,7 @@ fn inline_into<T: Word, S: Sink<T>>(
 }
 
 /// Appends all values of an out-of-line packed block.
-pub(super) fn decode_out_of_line(
+pub(crate) fn decode_out_of_line(
     bytes: &[u8],
     bits: u64,
     packed_bits: u64,

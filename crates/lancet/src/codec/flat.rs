@@ -51,16 +51,16 @@ pub(super) fn encode(values: &FixedValues, range: Range<usize>, out: &mut Vec<u8
 
 /// Something of every row: row `i` starts at `i * stride`, the part at hand `skip` bytes later.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rows<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) stride: usize,
-    pub(super) skip: usize,
-    pub(super) num_rows: usize,
+pub(crate) struct Rows<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) stride: usize,
+    pub(crate) skip: usize,
+    pub(crate) num_rows: usize,
 }
 
 impl<'a> Rows<'a> {
     /// The same rows, without the first `bytes` bytes of the part at hand.
-    pub(super) fn skipping(self, bytes: usize) -> Self {
+    pub(crate) fn skipping(self, bytes: usize) -> Self {
         Self { skip: self.skip.saturating_add(bytes), ..self }
     }
 
@@ -81,7 +81,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Appends `values_per_row` values of every row, which take `width` bytes of it.
-    pub(super) fn append_to(
+    pub(crate) fn append_to(
         self,
         width: usize,
         values_per_row: usize,

@@ -30,7 +30,7 @@ use crate::error::{Error, Result, ensure};
 pub(crate) const TABLE_BYTES: usize = 2312;
 
 /// Bytes that a coded byte stands for at most.
-pub(super) const MAX_EXPANSION: u64 = 8;
+pub(crate) const MAX_EXPANSION: u64 = 8;
 
 const MAGIC: [u8; 4] = *b"TSSF";
 const ESCAPE: u8 = 255;

@@ -17,11 +17,11 @@
     clippy::cast_possible_truncation
 )]
 
-mod bitpack;
+pub(crate) mod bitpack;
 pub(crate) mod block;
 mod byte_stream_split;
 mod fixed_size_list;
-mod flat;
+pub(crate) mod flat;
 pub(crate) mod fsst;
 mod gather;
 mod general;
@@ -298,7 +298,12 @@ impl Scratch {
     ///
     /// `bound` is the most bytes the inner encoding can have, where that is known. The caller
     /// hands the buffer back with [`Scratch::recycle`], so that nested units work too.
-    fn decompress(&mut self, scheme: Scheme, unit: &[u8], bound: Option<u64>) -> Result<Vec<u8>> {
+    pub(crate) fn decompress(
+        &mut self,
+        scheme: Scheme,
+        unit: &[u8],
+        bound: Option<u64>,
+    ) -> Result<Vec<u8>> {
         let bound = bound.unwrap_or(u64::MAX);
         let max_bytes = match general::uncompressed_size(scheme, unit)? {
             Some(size) => {

@@ -350,6 +350,19 @@ impl Offsets {
         }
     }
 
+    /// Ends the next value at `end`.
+    pub(crate) fn push(&mut self, end: usize) -> Result<()> {
+        match self {
+            Self::Bits32(offsets) => {
+                offsets.push(i32::try_from(end).map_err(|_| offsets_overflow())?);
+            }
+            Self::Bits64(offsets) => {
+                offsets.push(i64::try_from(end).map_err(|_| offsets_overflow())?);
+            }
+        }
+        Ok(())
+    }
+
     /// Bits of one offset.
     pub(crate) fn bits(&self) -> u64 {
         match self {
@@ -390,18 +403,7 @@ impl VariableValues {
 
     /// Ends the current value where `bytes` ends now.
     pub(crate) fn close_value(&mut self) -> Result<()> {
-        let end = self.bytes.len();
-        match &mut self.offsets {
-            Offsets::Bits32(offsets) => {
-                let end = i32::try_from(end).map_err(|_| offsets_overflow())?;
-                offsets.push(end);
-            }
-            Offsets::Bits64(offsets) => {
-                let end = i64::try_from(end).map_err(|_| offsets_overflow())?;
-                offsets.push(end);
-            }
-        }
-        Ok(())
+        self.offsets.push(self.bytes.len())
     }
 
     /// Where value `index` starts, or ends for `index - 1`.

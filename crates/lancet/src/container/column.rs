@@ -23,6 +23,10 @@ pub(crate) struct Column {
     pub(crate) pages: Vec<Page>,
     /// Sum of the lengths of the pages.
     pub(crate) num_rows: u64,
+    /// What the column holds beside its pages; the oldest files of 2.0 do not say.
+    pub(crate) encoding: Option<ColumnEncoding>,
+    /// Buffers of the column itself. No writer has any, but encodings of 2.0 may name them.
+    pub(crate) buffers: Vec<Range<u64>>,
 }
 
 /// A page of a column.
@@ -61,12 +65,19 @@ impl Column {
     }
 
     fn from_message(metadata: &ColumnMetadata, version: Version, data_end: u64) -> Result<Self> {
-        any::unwrap::<ColumnEncoding>(direct(metadata.encoding.as_ref())?)?;
-        // No writer uses buffers of a column, but their places must make sense.
-        spans(&metadata.buffer_offsets, &metadata.buffer_sizes, 1, data_end)?;
+        let location = metadata.encoding.as_ref().and_then(|encoding| encoding.location.as_ref());
+        let encoding = match location {
+            Some(Location::None(_)) if version == Version::V2_0 => None,
+            _ => Some(any::unwrap(direct(metadata.encoding.as_ref())?)?),
+        };
+        let buffers = spans(&metadata.buffer_offsets, &metadata.buffer_sizes, 1, data_end)?;
         let mut pages = Vec::new();
         let mut num_rows = 0u64;
         for (number, page) in (0u32..).zip(&metadata.pages) {
+            if page.length == 0 && version == Version::V2_0 {
+                // Old writers left anything there.
+                continue;
+            }
             let page = Page::parse(page, number, num_rows, version, data_end);
             let page = page.in_page(number)?;
             let Some(sum) = num_rows.checked_add(page.num_rows) else {
@@ -80,7 +91,7 @@ impl Column {
                 pages.push(page);
             }
         }
-        Ok(Self { pages, num_rows })
+        Ok(Self { pages, num_rows, encoding, buffers })
     }
 }
 

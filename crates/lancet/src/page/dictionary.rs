@@ -100,7 +100,7 @@ impl DictionaryValues {
 }
 
 /// Announces a page's dictionary to the sink.
-pub(super) fn open_page(
+pub(crate) fn open_page(
     dictionary: &Values,
     sink: &mut SinkValues,
     scratch: &mut Scratch,
@@ -113,7 +113,7 @@ pub(super) fn open_page(
 
 /// Appends the entries that the indices name. `def` gives the definition level of each index, if
 /// there are levels; where it is not 0 the slot is null and its index means nothing.
-pub(super) fn append(
+pub(crate) fn append(
     dictionary: &Values,
     indices: &FixedValues,
     def: Option<impl Iterator<Item = u16>>,

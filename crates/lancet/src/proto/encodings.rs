@@ -1,4 +1,5 @@
-//! Package `lance.encodings`: the column encoding, which every version writes.
+//! Package `lance.encodings`: the column encoding, which every version writes, and the array
+//! encodings of 2.0.
 
 pub(crate) use super::file_v2::Empty;
 
@@ -64,4 +65,215 @@ pub(crate) mod buffer {
         Column = 1,
         File = 2,
     }
+}
+
+/// How an array of values is stored.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct ArrayEncoding {
+    #[prost(
+        oneof = "array_encoding::ArrayEncoding",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13"
+    )]
+    pub(crate) array_encoding: Option<array_encoding::ArrayEncoding>,
+}
+
+impl prost::Name for ArrayEncoding {
+    const NAME: &'static str = "ArrayEncoding";
+    const PACKAGE: &'static str = "lance.encodings";
+}
+
+pub(crate) mod array_encoding {
+    #[derive(Clone, PartialEq, prost::Oneof)]
+    pub(crate) enum ArrayEncoding {
+        #[prost(message, tag = "1")]
+        Flat(super::Flat),
+        #[prost(message, tag = "2")]
+        Nullable(Box<super::Nullable>),
+        #[prost(message, tag = "3")]
+        FixedSizeList(Box<super::FixedSizeList>),
+        #[prost(message, tag = "4")]
+        List(Box<super::List>),
+        #[prost(message, tag = "5")]
+        Struct(super::SimpleStruct),
+        #[prost(message, tag = "6")]
+        Binary(Box<super::Binary>),
+        #[prost(message, tag = "7")]
+        Dictionary(Box<super::Dictionary>),
+        #[prost(message, tag = "8")]
+        Fsst(Box<super::Fsst>),
+        #[prost(message, tag = "9")]
+        PackedStruct(super::PackedStruct),
+        #[prost(message, tag = "10")]
+        Bitpacked(super::Bitpacked),
+        #[prost(message, tag = "11")]
+        FixedSizeBinary(Box<super::FixedSizeBinary>),
+        #[prost(message, tag = "12")]
+        BitpackedForNonNeg(super::BitpackedForNonNeg),
+        #[prost(message, tag = "13")]
+        Constant(super::Constant),
+    }
+}
+
+/// A general-purpose compressor, by name.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Compression {
+    #[prost(string, tag = "1")]
+    pub(crate) scheme: String,
+    /// Information only.
+    #[prost(int32, optional, tag = "2")]
+    pub(crate) level: Option<i32>,
+}
+
+/// Values back to back.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Flat {
+    #[prost(uint64, tag = "1")]
+    pub(crate) bits_per_value: u64,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) buffer: Option<Buffer>,
+    #[prost(message, optional, tag = "3")]
+    pub(crate) compression: Option<Compression>,
+}
+
+/// Values that may be null.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Nullable {
+    #[prost(oneof = "nullable::Nullability", tags = "1, 2, 3")]
+    pub(crate) nullability: Option<nullable::Nullability>,
+}
+
+pub(crate) mod nullable {
+    #[derive(Clone, PartialEq, prost::Oneof)]
+    pub(crate) enum Nullability {
+        #[prost(message, tag = "1")]
+        NoNulls(Box<NoNull>),
+        #[prost(message, tag = "2")]
+        SomeNulls(Box<SomeNull>),
+        #[prost(message, tag = "3")]
+        AllNulls(AllNull),
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct NoNull {
+        #[prost(message, optional, boxed, tag = "1")]
+        pub(crate) values: Option<Box<super::ArrayEncoding>>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(crate) struct SomeNull {
+        #[prost(message, optional, boxed, tag = "1")]
+        pub(crate) validity: Option<Box<super::ArrayEncoding>>,
+        #[prost(message, optional, boxed, tag = "2")]
+        pub(crate) values: Option<Box<super::ArrayEncoding>>,
+    }
+
+    #[derive(Clone, Copy, PartialEq, prost::Message)]
+    pub(crate) struct AllNull {}
+}
+
+/// A fixed number of items a value.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct FixedSizeList {
+    #[prost(uint32, tag = "1")]
+    pub(crate) dimension: u32,
+    #[prost(message, optional, boxed, tag = "2")]
+    pub(crate) items: Option<Box<ArrayEncoding>>,
+    /// Written false in 2.0, and not looked at.
+    #[prost(bool, tag = "3")]
+    pub(crate) has_validity: bool,
+}
+
+/// Where lists end; their items are another column.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct List {
+    #[prost(message, optional, boxed, tag = "1")]
+    pub(crate) offsets: Option<Box<ArrayEncoding>>,
+    #[prost(uint64, tag = "2")]
+    pub(crate) null_offset_adjustment: u64,
+    #[prost(uint64, tag = "3")]
+    pub(crate) num_items: u64,
+}
+
+/// A struct; its fields are other columns.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(crate) struct SimpleStruct {}
+
+/// Byte strings: where they end, and the bytes.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Binary {
+    #[prost(message, optional, boxed, tag = "1")]
+    pub(crate) indices: Option<Box<ArrayEncoding>>,
+    #[prost(message, optional, boxed, tag = "2")]
+    pub(crate) bytes: Option<Box<ArrayEncoding>>,
+    #[prost(uint64, tag = "3")]
+    pub(crate) null_adjustment: u64,
+}
+
+/// Byte strings coded with a symbol table.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Fsst {
+    #[prost(message, optional, boxed, tag = "1")]
+    pub(crate) binary: Option<Box<ArrayEncoding>>,
+    #[prost(bytes = "vec", tag = "2")]
+    pub(crate) symbol_table: Vec<u8>,
+}
+
+/// Numbers of items.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Dictionary {
+    #[prost(message, optional, boxed, tag = "1")]
+    pub(crate) indices: Option<Box<ArrayEncoding>>,
+    #[prost(message, optional, boxed, tag = "2")]
+    pub(crate) items: Option<Box<ArrayEncoding>>,
+    #[prost(uint32, tag = "3")]
+    pub(crate) num_dictionary_items: u32,
+}
+
+/// The fields of a struct side by side.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct PackedStruct {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) inner: Vec<ArrayEncoding>,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) buffer: Option<Buffer>,
+}
+
+/// Numbers as one stream of bits.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Bitpacked {
+    #[prost(uint64, tag = "1")]
+    pub(crate) compressed_bits_per_value: u64,
+    #[prost(uint64, tag = "2")]
+    pub(crate) uncompressed_bits_per_value: u64,
+    #[prost(message, optional, tag = "3")]
+    pub(crate) buffer: Option<Buffer>,
+    #[prost(bool, tag = "4")]
+    pub(crate) signed: bool,
+}
+
+/// Numbers in packed blocks of 1,024.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct BitpackedForNonNeg {
+    #[prost(uint64, tag = "1")]
+    pub(crate) compressed_bits_per_value: u64,
+    #[prost(uint64, tag = "2")]
+    pub(crate) uncompressed_bits_per_value: u64,
+    #[prost(message, optional, tag = "3")]
+    pub(crate) buffer: Option<Buffer>,
+}
+
+/// Byte strings of one length.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct FixedSizeBinary {
+    #[prost(message, optional, boxed, tag = "1")]
+    pub(crate) bytes: Option<Box<ArrayEncoding>>,
+    #[prost(uint32, tag = "2")]
+    pub(crate) byte_width: u32,
+}
+
+/// One value for all rows.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Constant {
+    #[prost(bytes = "vec", tag = "1")]
+    pub(crate) value: Vec<u8>,
 }

@@ -123,6 +123,7 @@ macro_rules! repeated {
 repeated!(
     file::Field,
     file_v2::column_metadata::Page,
+    encodings::ArrayEncoding,
     encodings21::variable_packed_struct::FieldEncoding,
     rowids::U64Segment,
     rowids::RowDatasetVersionRun
@@ -147,7 +148,7 @@ fn is_sample<S: Sample>(_: &S, value: &Value) -> bool {
 
 /// Checks one message: its plain fields, then its oneof, if any, with all variants.
 macro_rules! check {
-    ($pool:ident, $package:literal, $message:path { $($field:ident),* }
+    ($pool:ident, $package:expr, $message:path { $($field:ident),* }
         $(, $oneof:ident: $choice:path { $($variant:ident = $name:literal),* })?) => {{
         let path = stringify!($message).replace(' ', "");
         // Modules of nested messages are written in lower case: `column_metadata::Page`.
@@ -227,6 +228,8 @@ macro_rules! from_choice {
 from_choice! {
     file_v2::Encoding, location: file_v2::encoding::Location;
     encodings::ColumnEncoding, encoding: encodings::column_encoding::Encoding;
+    encodings::ArrayEncoding, array_encoding: encodings::array_encoding::ArrayEncoding;
+    encodings::Nullable, nullability: encodings::nullable::Nullability;
     encodings21::PageLayout, layout: encodings21::page_layout::Layout;
     encodings21::FullZipLayout, details: encodings21::full_zip_layout::Details;
     encodings21::CompressiveEncoding, compression: encodings21::compressive_encoding::Compression;
@@ -238,6 +241,7 @@ from_choice! {
 
 fn check_all(pool: &DescriptorPool) -> Vec<String> {
     let mut checked = check_files(pool);
+    checked.extend(check_arrays(pool));
     checked.extend(check_layouts(pool));
     checked.extend(check_compression(pool));
     checked.extend(check_row_ids(pool));
@@ -301,6 +305,65 @@ fn check_files(pool: &DescriptorPool) -> Vec<String> {
         check!(pool, "lance.encodings", encodings::Blob { inner }),
         check!(pool, "lance.encodings", encodings::Buffer { buffer_index, buffer_type }),
     ]
+}
+
+fn check_arrays(pool: &DescriptorPool) -> Vec<String> {
+    const P: &str = "lance.encodings";
+    let mut checked = vec![
+        check!(pool, P, encodings::ArrayEncoding {},
+            array_encoding: encodings::array_encoding::ArrayEncoding {
+                Flat = "flat",
+                Nullable = "nullable",
+                FixedSizeList = "fixed_size_list",
+                List = "list",
+                Struct = "struct",
+                Binary = "binary",
+                Dictionary = "dictionary",
+                Fsst = "fsst",
+                PackedStruct = "packed_struct",
+                Bitpacked = "bitpacked",
+                FixedSizeBinary = "fixed_size_binary",
+                BitpackedForNonNeg = "bitpacked_for_non_neg",
+                Constant = "constant" }),
+        check!(pool, P, encodings::Nullable {}, nullability: encodings::nullable::Nullability {
+            NoNulls = "no_nulls", SomeNulls = "some_nulls", AllNulls = "all_nulls" }),
+    ];
+    checked.extend([
+        check!(pool, P, encodings::Compression { scheme, level }),
+        check!(pool, P, encodings::Flat { bits_per_value, buffer, compression }),
+        check!(pool, P, encodings::nullable::NoNull { values }),
+        check!(pool, P, encodings::nullable::SomeNull { validity, values }),
+        check!(pool, P, encodings::nullable::AllNull {}),
+        check!(pool, P, encodings::FixedSizeList { dimension, items, has_validity }),
+        check!(pool, P, encodings::List { offsets, null_offset_adjustment, num_items }),
+        check!(pool, P, encodings::SimpleStruct {}),
+        check!(pool, P, encodings::Binary { indices, bytes, null_adjustment }),
+        check!(pool, P, encodings::Fsst { binary, symbol_table }),
+        check!(pool, P, encodings::Dictionary { indices, items, num_dictionary_items }),
+        check!(pool, P, encodings::PackedStruct { inner, buffer }),
+        check!(
+            pool,
+            P,
+            encodings::Bitpacked {
+                compressed_bits_per_value,
+                uncompressed_bits_per_value,
+                buffer,
+                signed
+            }
+        ),
+        check!(
+            pool,
+            P,
+            encodings::BitpackedForNonNeg {
+                compressed_bits_per_value,
+                uncompressed_bits_per_value,
+                buffer
+            }
+        ),
+        check!(pool, P, encodings::FixedSizeBinary { bytes, byte_width }),
+        check!(pool, P, encodings::Constant { value }),
+    ]);
+    checked
 }
 
 fn check_layouts(pool: &DescriptorPool) -> Vec<String> {

@@ -8,6 +8,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::page::PageIndex;
+use crate::page_v2_0::ArrayIndex;
 
 /// Which page an index belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,18 +18,45 @@ pub(crate) struct PageKey {
     pub(crate) page: u32,
 }
 
+/// The index of a page, of whatever version.
+#[derive(Debug, Clone)]
+pub(crate) enum CachedPage {
+    Layout(Arc<PageIndex>),
+    Array(Arc<ArrayIndex>),
+}
+
+impl CachedPage {
+    pub(crate) fn into_layout(self) -> Option<Arc<PageIndex>> {
+        match self {
+            Self::Layout(index) => Some(index),
+            Self::Array(_) => None,
+        }
+    }
+
+    pub(crate) fn into_array(self) -> Option<Arc<ArrayIndex>> {
+        match self {
+            Self::Array(index) => Some(index),
+            Self::Layout(_) => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl Weighter<PageKey, Arc<PageIndex>> for ByBytes {
-    fn weight(&self, _: &PageKey, index: &Arc<PageIndex>) -> u64 {
-        (index.size_bytes() + ENTRY_BYTES) as u64
+impl Weighter<PageKey, CachedPage> for ByBytes {
+    fn weight(&self, _: &PageKey, index: &CachedPage) -> u64 {
+        let bytes = match index {
+            CachedPage::Layout(index) => index.size_bytes(),
+            CachedPage::Array(index) => index.size_bytes(),
+        };
+        (bytes + ENTRY_BYTES) as u64
     }
 }
 
 /// What an entry takes beside the index: its key and its place in the cache, twice for the gaps of
 /// a hash table.
-const ENTRY_BYTES: usize = 2 * (size_of::<PageKey>() + size_of::<Arc<PageIndex>>() + 16);
+const ENTRY_BYTES: usize = 2 * (size_of::<PageKey>() + size_of::<CachedPage>() + 16);
 
 /// What a [`SearchCache`] holds and what it was good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +75,7 @@ pub struct CacheStats {
 /// Page indexes of one or several readers, least recently used ones dropped first.
 #[derive(Clone)]
 pub struct SearchCache {
-    pages: Arc<Cache<PageKey, Arc<PageIndex>, ByBytes>>,
+    pages: Arc<Cache<PageKey, CachedPage, ByBytes>>,
     counters: Arc<Counters>,
 }
 
@@ -83,14 +111,14 @@ impl SearchCache {
         self.counters.files.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn get(&self, key: PageKey) -> Option<Arc<PageIndex>> {
+    pub(crate) fn get(&self, key: PageKey) -> Option<CachedPage> {
         let index = self.pages.get(&key);
         let counter = if index.is_some() { &self.counters.hits } else { &self.counters.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         index
     }
 
-    pub(crate) fn insert(&self, key: PageKey, index: Arc<PageIndex>) {
+    pub(crate) fn insert(&self, key: PageKey, index: CachedPage) {
         self.pages.insert(key, index);
     }
 }

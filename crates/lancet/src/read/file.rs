@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 
 use super::ReadOptions;
-use super::cache::{PageKey, SearchCache};
+use super::arrays;
+use super::cache::{CachedPage, PageKey, SearchCache};
 use super::leaf::LeafColumnType;
 use super::source::Source;
 use crate::codec::{Budget, Scratch};
@@ -18,6 +19,7 @@ use crate::container::{Column, FileIndex, PageEncoding, Tail, Version, tail_span
 use crate::error::{Error, Locate, Result, ensure};
 use crate::page::rules::Rules;
 use crate::page::{Layout, Page, PageIndex};
+use crate::page_v2_0;
 use crate::schema::columns::{Node, columns_of, num_columns};
 
 /// Bytes read at the end of a file in the hope that they hold all metadata.
@@ -30,12 +32,14 @@ pub(crate) struct OpenFile {
     /// The fields of the schema with the columns they are made of.
     pub(crate) nodes: Vec<Node>,
     pub(crate) options: ReadOptions,
+    /// The columns, if the file has version 2.0; the others are then not used.
+    pub(crate) arrays: Option<page_v2_0::Columns>,
     /// Only when reads are to be checked.
     pub(crate) checksums: Option<Checksums>,
     columns: Vec<OnceLock<Arc<FileColumn>>>,
     /// Bytes that the decoded metadata takes so far.
     metadata_bytes: AtomicU64,
-    cache: SearchCache,
+    pub(super) cache: SearchCache,
     /// This file's number in the cache.
     cache_id: u64,
 }
@@ -62,14 +66,15 @@ impl OpenFile {
         let metadata_bytes = cost::descriptor_bytes(&tail.descriptor().unwrap_or_default());
         within(metadata_bytes, options.max_metadata_bytes, "the schema")?;
         let index = tail.into_index()?;
-        if index.version < Version::V2_1 {
-            return Err(Error::unsupported(format!(
-                "files of version {}; rewrite the file as 2.1 or 2.2",
-                index.version
-            )));
-        }
-        let nodes = columns_of(&index.schema)?;
-        let (needed, found) = (num_columns(&nodes), index.columns.len());
+        let (nodes, arrays) = match index.version {
+            Version::V2_0 => {
+                let (nodes, arrays) = arrays::columns_of(&index, source.as_ref(), &options)?;
+                (nodes, Some(arrays))
+            }
+            Version::V2_1 | Version::V2_2 => (columns_of(&index.schema)?, None),
+        };
+        let needed = arrays.as_ref().map_or_else(|| num_columns(&nodes), page_v2_0::Columns::len);
+        let found = index.columns.len();
         ensure!(needed <= found, "the schema needs {needed} columns, but the file has {found}");
         check_nesting(&nodes, options.max_nesting)?;
         let columns = index.columns.iter().map(|_| OnceLock::new()).collect();
@@ -82,6 +87,7 @@ impl OpenFile {
             index,
             nodes,
             options,
+            arrays,
             checksums,
             columns,
             metadata_bytes,
@@ -178,7 +184,7 @@ impl OpenFile {
     }
 
     /// Makes sure that there is room for the metadata of one more column.
-    fn claim_metadata(&self, column: u32, message: &[u8]) -> Result<()> {
+    pub(super) fn claim_metadata(&self, column: u32, message: &[u8]) -> Result<()> {
         let limit = self.options.max_metadata_bytes;
         let ColumnCost { kept, passing } = cost::column_bytes(message);
         let before = self.metadata_bytes.fetch_add(kept, Ordering::Relaxed);
@@ -192,7 +198,7 @@ impl OpenFile {
 
     /// The index of a page, if it is cached.
     pub(crate) fn cached_index(&self, column: u32, page: u32) -> Option<Arc<PageIndex>> {
-        self.cache.get(self.page_key(column, page))
+        self.cache.get(self.page_key(column, page)).and_then(CachedPage::into_layout)
     }
 
     /// Parses a page's index and keeps it.
@@ -210,11 +216,12 @@ impl OpenFile {
             .in_column(leaf.column)?;
         budget.claim(index.size_bytes() as u64, "the index of a page")?;
         let index = Arc::new(index);
-        self.cache.insert(self.page_key(leaf.column, page.number), index.clone());
+        let key = self.page_key(leaf.column, page.number);
+        self.cache.insert(key, CachedPage::Layout(index.clone()));
         Ok(index)
     }
 
-    fn page_key(&self, column: u32, page: u32) -> PageKey {
+    pub(super) fn page_key(&self, column: u32, page: u32) -> PageKey {
         PageKey { file: self.cache_id, column, page }
     }
 
@@ -267,7 +274,7 @@ impl OpenFile {
 }
 
 /// An error unless the metadata fits into what the caller allows.
-fn within(needed: u64, limit: u64, what: &str) -> Result<()> {
+pub(super) fn within(needed: u64, limit: u64, what: &str) -> Result<()> {
     if needed <= limit {
         return Ok(());
     }
@@ -291,7 +298,7 @@ fn check_nesting(nodes: &[Node], max_nesting: usize) -> Result<()> {
     })
 }
 
-fn read_one(source: &dyn Source, span: Range<u64>) -> Result<Bytes> {
+pub(super) fn read_one(source: &dyn Source, span: Range<u64>) -> Result<Bytes> {
     let bytes = source.read(std::slice::from_ref(&span))?.pop();
     bytes.ok_or_else(|| Error::invalid("the source returned nothing for a span"))
 }

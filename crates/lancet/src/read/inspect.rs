@@ -31,7 +31,8 @@ pub struct FileReport {
     pub columns: Vec<ColumnReport>,
 }
 
-/// One column of a file: the values of one leaf of the schema.
+/// One column of a file: the values of one leaf of the schema. In 2.0 structs and lists have
+/// columns too.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ColumnReport {
@@ -53,7 +54,7 @@ pub struct ColumnReport {
 pub struct PageReport {
     /// Rows of the page.
     pub num_rows: u64,
-    /// `mini-block`, `full-zip`, `constant` or `blob`.
+    /// `mini-block`, `full-zip`, `constant` or `blob`; in 2.0 `array`, `list`, `struct` or `blob`.
     pub layout: String,
     /// The encoding tree in words, outermost first.
     pub encoding: String,
@@ -88,17 +89,23 @@ pub(super) fn report(file: &OpenFile, projection: &ProjectedColumns) -> Result<F
         let bytes = pages.iter().map(|page| page.bytes).sum();
         columns.push(ColumnReport { index: leaf.column, name, data_type, bytes, pages });
     }
-    let size = |span: &Range<u64>| span.end.saturating_sub(span.start);
-    let index = &file.index;
-    Ok(FileReport {
-        version: index.version,
-        file_bytes: index.file_bytes,
-        num_rows: index.num_rows,
-        data_bytes: columns.iter().map(|column| column.bytes).sum(),
-        metadata_bytes: index.file_bytes.saturating_sub(index.data_end),
-        global_buffers: index.global_buffers.iter().map(size).collect(),
-        columns,
-    })
+    Ok(FileReport::new(file, columns))
+}
+
+impl FileReport {
+    pub(super) fn new(file: &OpenFile, columns: Vec<ColumnReport>) -> Self {
+        let size = |span: &Range<u64>| span.end.saturating_sub(span.start);
+        let index = &file.index;
+        Self {
+            version: index.version,
+            file_bytes: index.file_bytes,
+            num_rows: index.num_rows,
+            data_bytes: columns.iter().map(|column| column.bytes).sum(),
+            metadata_bytes: index.file_bytes.saturating_sub(index.data_end),
+            global_buffers: index.global_buffers.iter().map(size).collect(),
+            columns,
+        }
+    }
 }
 
 fn name_leaves(node: &Node, prefix: &str, names: &mut Vec<(String, DataType)>) {

@@ -1,15 +1,18 @@
 //! The blocking reader: owns the file and the limits, contains no format knowledge.
 
+mod arrays;
 mod blobs;
 mod cache;
 mod file;
 pub(crate) mod inspect;
 mod leaf;
 mod request;
+mod rounds;
 mod scan;
 mod source;
 mod take;
 pub(crate) mod verify;
+mod verify_arrays;
 
 use std::fmt;
 use std::ops::Range;
@@ -30,7 +33,8 @@ use crate::error::{Error, Result};
 use crate::schema::MAX_DEPTH;
 use crate::schema::projection::{Projection, project};
 use file::OpenFile;
-use request::{ProjectedColumns, Request};
+use request::ProjectedColumns;
+use rounds::Rounds;
 use source::FileSource;
 
 /// How a file is read. What the limits cover stands in `LIMITS.md`.
@@ -191,7 +195,10 @@ impl FileReader {
     /// What the file is made of. Reads the metadata of all columns.
     pub fn inspect(&self) -> Result<inspect::FileReport> {
         self.load_columns(&self.everything)?;
-        inspect::report(&self.file, &self.everything)
+        match &self.file.arrays {
+            Some(columns) => arrays::report(&self.file, columns),
+            None => inspect::report(&self.file, &self.everything),
+        }
     }
 
     /// Checks every rule of the format over the whole file, and its checksums if it has some.
@@ -210,8 +217,11 @@ impl FileReader {
         if let Some(num_rows) = projection.num_rows.get() {
             return Ok(*num_rows);
         }
-        self.run(Request::new(self.file.clone(), projection.clone(), None)?)?;
-        let num_rows = self.file.common_rows(&projection.leaves)?;
+        self.run(Rounds::new(self.file.clone(), projection.clone(), None)?)?;
+        let num_rows = match &self.file.arrays {
+            Some(columns) => arrays::common_rows(&self.file, columns, projection)?,
+            None => self.file.common_rows(&projection.leaves)?,
+        };
         Ok(*projection.num_rows.get_or_init(|| num_rows))
     }
 
@@ -221,10 +231,10 @@ impl FileReader {
         projection: &Arc<ProjectedColumns>,
         rows: Vec<Range<u64>>,
     ) -> Result<RecordBatch> {
-        self.run(Request::new(self.file.clone(), projection.clone(), Some(rows))?)?.finish()
+        self.run(Rounds::new(self.file.clone(), projection.clone(), Some(rows))?)?.finish()
     }
 
-    fn run(&self, mut request: Request) -> Result<Request> {
+    fn run(&self, mut request: Rounds) -> Result<Rounds> {
         while !request.spans().is_empty() {
             let bytes = self.file.source.read(request.spans())?;
             request.supply(bytes)?;

@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::FileReader;
+use super::arrays;
 use super::request::ProjectedColumns;
 use crate::error::{Error, Result};
 
@@ -97,11 +98,15 @@ impl Scan {
                 rows.start, rows.end
             )));
         }
-        let row_bytes = self.reader.file.row_bytes(&projection.leaves).max(1);
+        let file = &self.reader.file;
+        let row_bytes = match &file.arrays {
+            Some(columns) => arrays::row_bytes(columns, &projection, num_rows),
+            None => file.row_bytes(&projection.leaves),
+        };
         let asked_rows = self.batch_rows as u64;
-        let batch_rows = (self.batch_bytes / row_bytes).clamp(1, asked_rows);
+        let batch_rows = (self.batch_bytes / row_bytes.max(1)).clamp(1, asked_rows);
         let cuts = if batch_rows < asked_rows {
-            self.reader.file.page_ends_of_widest(&projection.leaves)
+            file.page_ends_of_widest(&projection.leaves)
         } else {
             Vec::new()
         };

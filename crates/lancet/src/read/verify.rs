@@ -24,8 +24,8 @@ use super::FileReader;
 use super::file::{FileColumn, OpenFile};
 use super::leaf::LeafColumnType;
 use super::request::{ProjectedColumns, leaf_column};
+use super::verify_arrays;
 use crate::codec::{Budget, Scratch};
-use crate::container::checksums::Checksums;
 use crate::error::{Corrupt, Error, Locate, Result, ensure};
 use crate::page::{LeafSink, Page, SinkValues};
 use crate::schema::columns::{Leaf, Node, leaves};
@@ -33,9 +33,9 @@ use crate::schema::projection::Projection;
 use crate::schema::to_arrow;
 
 /// Rows that stand for all others where they are alike.
-const SOME_ROWS: u64 = 8192;
+pub(super) const SOME_ROWS: u64 = 8192;
 /// Fields are read in stretches such that each has this many bytes of the file, on average.
-const STRETCH_BYTES: u64 = 4096;
+pub(super) const STRETCH_BYTES: u64 = 4096;
 
 /// What [`FileReader::verify`] found.
 #[derive(Debug, Clone, Default)]
@@ -52,7 +52,7 @@ pub struct Verification {
 impl Verification {
     /// Takes the value out of a result. What is wrong with the file becomes a problem; a failed
     /// read stays an error.
-    fn note<T>(&mut self, result: Result<T>) -> Result<Option<T>> {
+    pub(super) fn note<T>(&mut self, result: Result<T>) -> Result<Option<T>> {
         match result {
             Ok(value) => return Ok(Some(value)),
             Err(error @ Error::Io { .. }) => return Err(error),
@@ -69,10 +69,19 @@ impl Verification {
 pub(super) fn verify(reader: &FileReader) -> Result<Verification> {
     let mut found = Verification::default();
     let file = reader.file.as_ref();
-    let columns = load_columns(reader, &mut found)?;
-    if let Some(Some(checksums)) = found.note(file.load_checksums())? {
-        compare_checksums(file, &checksums, &columns, &mut found)?;
+    if let Some(columns) = &file.arrays {
+        verify_arrays::verify(reader, columns, &mut found)?;
+        return Ok(found);
     }
+    let columns = load_columns(reader, &mut found)?;
+    let pages = columns.iter().flat_map(|column| {
+        column.column.pages.iter().map(|page| PlacedPage {
+            column: column.leaf.column,
+            number: page.number,
+            buffers: &page.buffers,
+        })
+    });
+    found.compare_checksums(file, &pages.collect::<Vec<_>>())?;
     for column in &columns {
         for page in &column.column.pages {
             found.num_pages = found.num_pages.saturating_add(1);
@@ -122,49 +131,54 @@ fn load_columns<'a>(
     Ok(columns)
 }
 
-fn compare_checksums(
-    file: &OpenFile,
-    checksums: &Checksums,
-    columns: &[LoadedColumn<'_>],
-    found: &mut Verification,
-) -> Result<()> {
-    for buffer in &checksums.buffers {
-        let compare = || {
-            ensure!(
-                buffer.span.end <= file.index.data_end,
-                "a checksum is for the bytes {:?}, which are not data",
-                buffer.span
-            );
-            buffer.check(&file.read_buffer(buffer.span.clone())?)
-        };
-        let compared = place(compare(), &buffer.span, columns);
-        found.note(compared)?;
-        found.num_checksums = found.num_checksums.saturating_add(1);
-    }
-    for column in columns {
-        for page in &column.column.pages {
+/// A page and where its buffers lie.
+pub(super) struct PlacedPage<'a> {
+    pub(super) column: u32,
+    pub(super) number: u32,
+    pub(super) buffers: &'a [Range<u64>],
+}
+
+impl Verification {
+    /// Compares every checksum of the file, if it has some, and looks for buffers without one.
+    pub(super) fn compare_checksums(
+        &mut self,
+        file: &OpenFile,
+        pages: &[PlacedPage<'_>],
+    ) -> Result<()> {
+        let Some(Some(checksums)) = self.note(file.load_checksums())? else { return Ok(()) };
+        for buffer in &checksums.buffers {
+            let compare = || {
+                ensure!(
+                    buffer.span.end <= file.index.data_end,
+                    "a checksum is for the bytes {:?}, which are not data",
+                    buffer.span
+                );
+                buffer.check(&file.read_buffer(buffer.span.clone())?)
+            };
+            let compared = place(compare(), &buffer.span, pages);
+            self.note(compared)?;
+            self.num_checksums = self.num_checksums.saturating_add(1);
+        }
+        for page in pages {
             for (i, span) in page.buffers.iter().enumerate() {
                 if !span.is_empty() && checksums.of(span).is_none() {
                     let missing: Result<()> = Err(Error::corrupt("the buffer has no checksum"));
-                    let missing = missing.in_buffer(i).in_page(page.number);
-                    found.note(missing.in_column(column.leaf.column))?;
+                    self.note(missing.in_buffer(i).in_page(page.number).in_column(page.column))?;
                 }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Names the page buffer that lies at `span`, or the position in the file.
-fn place<T>(result: Result<T>, span: &Range<u64>, columns: &[LoadedColumn<'_>]) -> Result<T> {
+fn place<T>(result: Result<T>, span: &Range<u64>, pages: &[PlacedPage<'_>]) -> Result<T> {
     if result.is_ok() {
         return result;
     }
-    for column in columns {
-        for page in &column.column.pages {
-            if let Some(buffer) = page.buffers.iter().position(|buffer| buffer == span) {
-                return result.in_buffer(buffer).in_page(page.number).in_column(column.leaf.column);
-            }
+    for page in pages {
+        if let Some(buffer) = page.buffers.iter().position(|buffer| buffer == span) {
+            return result.in_buffer(buffer).in_page(page.number).in_column(page.column);
         }
     }
     result.at(span.start)

@@ -1,0 +1,89 @@
+//! Format 2.0: array encodings, and columns for structs and lists.
+//!
+//! Sealed off: nothing here knows of page layouts and levels, and nothing there knows of this. A
+//! read ([`FieldRead`]) names spans and is handed bytes, round after round, as one of 2.1 does;
+//! what comes out are Arrow arrays.
+//!
+//! ```text
+//! column of a …      pages hold                                 read in rounds
+//! leaf               an array: nulls, values                    indexes and values ► strings ► blobs
+//! list               where each list ends                       ends ► the columns of the items
+//! struct             nothing; a number of rows                  –
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | [`columns`] | which fields own which columns |
+//! | [`column`] | the checked pages of a column |
+//! | [`encoding`] | `ArrayEncoding` messages to checked [`array::Array`]s |
+//! | [`stream`] | fixed-width values in a buffer: flat, compressed, bit-packed |
+//! | [`ends`] | where lists and strings end, nulls among them |
+//! | [`strings`], [`array`] | arrays of a page: which spans they need, how they decode |
+//! | [`index`] | what a page needs whatever its rows: dictionary, decompressed buffers |
+//! | [`leaf`], [`list`], [`field`] | reads of rows |
+//! | [`check`] | reads of one page by itself |
+//! | [`describe`] | arrays in words |
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+mod array;
+pub(crate) mod check;
+pub(crate) mod column;
+pub(crate) mod columns;
+mod describe;
+mod encoding;
+mod ends;
+pub(crate) mod field;
+mod index;
+mod leaf;
+mod list;
+mod stream;
+mod strings;
+mod validity;
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::error::{Error, Result};
+
+pub(crate) use column::ArrayColumn;
+pub(crate) use columns::{Columns, Numbered, number_columns};
+pub(crate) use field::FieldRead;
+pub(crate) use index::ArrayIndex;
+
+/// The bytes of the spans that were asked for, in that order.
+#[derive(Debug)]
+struct Fetched<'a> {
+    bytes: std::slice::Iter<'a, Bytes>,
+}
+
+impl<'a> Fetched<'a> {
+    fn new(bytes: &'a [Bytes]) -> Self {
+        Self { bytes: bytes.iter() }
+    }
+
+    fn next(&mut self) -> Result<&'a Bytes> {
+        self.bytes.next().ok_or_else(|| Error::corrupt("a read returned too few buffers"))
+    }
+}
+
+/// A count of the format as a size in memory.
+fn size(number: u64) -> Result<usize> {
+    usize::try_from(number)
+        .map_err(|_| Error::corrupt(format!("{number} does not fit into memory")))
+}
+
+/// A size in memory as a number of the format.
+fn count(size: usize) -> u64 {
+    u64::try_from(size).unwrap_or(u64::MAX)
+}
+
+/// Number of rows in ranges.
+fn count_in(ranges: &[Range<u64>]) -> Result<usize> {
+    let sum = ranges.iter().map(|r| r.end.saturating_sub(r.start)).fold(0, u64::saturating_add);
+    size(sum)
+}

@@ -1,0 +1,59 @@
+//! A read in progress, whatever the version of the file.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use bytes::Bytes;
+
+use super::arrays::ArrayRequest;
+use super::file::OpenFile;
+use super::request::{ProjectedColumns, Request};
+use crate::error::Result;
+
+/// Names spans and is handed their bytes until it is complete; see [`super::request`].
+#[derive(Debug)]
+pub(crate) enum Rounds {
+    Layouts(Box<Request>),
+    /// 2.0.
+    Arrays(Box<ArrayRequest>),
+}
+
+impl Rounds {
+    /// Starts a read of rows, or only of the column metadata.
+    pub(crate) fn new(
+        file: Arc<OpenFile>,
+        projection: Arc<ProjectedColumns>,
+        rows: Option<Vec<Range<u64>>>,
+    ) -> Result<Self> {
+        Ok(if file.arrays.is_some() {
+            Self::Arrays(Box::new(ArrayRequest::new(file, projection, rows)?))
+        } else {
+            Self::Layouts(Box::new(Request::new(file, projection, rows)?))
+        })
+    }
+
+    /// The spans of the file whose bytes are needed next; none when the read is complete.
+    pub(crate) fn spans(&self) -> &[Range<u64>] {
+        match self {
+            Self::Layouts(request) => request.spans(),
+            Self::Arrays(request) => request.spans(),
+        }
+    }
+
+    /// Hands over the bytes of [`Rounds::spans`], in the same order.
+    pub(crate) fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
+        match self {
+            Self::Layouts(request) => request.supply(bytes),
+            Self::Arrays(request) => request.supply(bytes),
+        }
+    }
+
+    /// The rows, in file order.
+    pub(crate) fn finish(self) -> Result<RecordBatch> {
+        match self {
+            Self::Layouts(request) => request.finish(),
+            Self::Arrays(request) => request.finish(),
+        }
+    }
+}

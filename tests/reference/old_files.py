@@ -1,0 +1,164 @@
+"""Writes the files of old releases that lancet must read, and what those releases read from them.
+
+    old_files.py crates/lancet/tests/data/old
+
+Run it with the Python of a virtual environment that holds one release, for example
+
+    python -m venv old && old/bin/pip install pylance==0.20.0 'pyarrow<18' 'numpy<2'
+
+The files are kept in the repository; run this again only to add some. Each is called NAME-RELEASE-VERSION.lance,
+after the release that wrote it and the format version it was asked for; NAME-RELEASE-VERSION.arrow is what that
+release reads. A table that a release cannot write, or cannot read again, is left out and named.
+"""
+import os
+import sys
+from datetime import date, datetime
+from decimal import Decimal
+
+import lance
+import pyarrow as pa
+from lance.file import LanceFileReader, LanceFileWriter
+
+RELEASE = lance.__version__
+# The first release knows only 2.0, and does not say so.
+VERSIONS = [None] if RELEASE.startswith('0.12.') else ['2.0', '2.1'] if RELEASE.startswith('0.30.') else ['2.0']
+
+
+def marked(name, data_type, **options):
+    return pa.field(name, data_type, metadata={key.replace('_', '-', 1).replace('_', ':', 1): value
+                                               for key, value in options.items()})
+
+
+def encoded(name, data_type, **options):
+    metadata = {f'lance-encoding:{key.replace("_", "-")}': value for key, value in options.items()}
+    return pa.field(name, data_type, metadata=metadata)
+
+
+def some(values, every=5):
+    """The values with nulls among them."""
+    return [None if i % every == 3 else value for i, value in enumerate(values)]
+
+
+def numbers():
+    rows = 70
+    yield pa.field('i8', pa.int8()), some(range(-35, 35))
+    yield pa.field('u16', pa.uint16()), [i * 13 for i in range(rows)]
+    yield pa.field('i32', pa.int32()), some(i * 1000 for i in range(rows))
+    yield pa.field('i64', pa.int64()), [-(1 << 40) + i for i in range(rows)]
+    yield pa.field('small', pa.uint64()), [i % 5 for i in range(rows)]
+    yield pa.field('f32', pa.float32()), some(i / 4 for i in range(rows))
+    yield pa.field('f64', pa.float64()), [i / 3 for i in range(rows)]
+    yield pa.field('b', pa.bool_()), some(i % 3 == 0 for i in range(rows))
+    yield pa.field('none', pa.int32()), [None] * rows
+    yield pa.field('d', pa.date32()), some(date(2020, 1, 1 + i % 28) for i in range(rows))
+    yield pa.field('t', pa.timestamp('us')), [datetime(2024, 1, 1, 0, 0, i % 60) for i in range(rows)]
+    yield pa.field('dec', pa.decimal128(20, 2)), some(Decimal(i) / 4 for i in range(rows))
+    yield pa.field('fsb', pa.binary(3)), [b'%03d' % i for i in range(rows)]
+
+
+def strings():
+    rows = 40
+    yield pa.field('s', pa.string()), some(f'text {i}' * (i % 4) for i in range(rows))
+    yield pa.field('full', pa.string()), [f'{i:04}' for i in range(rows)]
+    yield pa.field('ls', pa.large_string()), some(f'large {i}' for i in range(rows))
+    yield pa.field('b', pa.binary()), some(bytes(range(i)) for i in range(rows))
+    yield pa.field('none', pa.string()), [None] * rows
+
+
+def nested():
+    rows = 30
+    lists = [None if i % 7 == 2 else list(range(i % 4)) for i in range(rows)]
+    yield pa.field('l', pa.list_(pa.int32())), lists
+    yield pa.field('ll', pa.large_list(pa.float64())), [[i / 2, None] * (i % 3) for i in range(rows)]
+    yield pa.field('ls', pa.list_(pa.string())), [None if row is None else some(map(str, row)) for row in lists]
+    yield pa.field('lol', pa.list_(pa.list_(pa.int16()))), [[[1, 2], None, []][:i % 4] for i in range(rows)]
+    pair = pa.struct([pa.field('x', pa.int16()), pa.field('y', pa.string())])
+    pairs = [{'x': i, 'y': None if i % 4 == 1 else f'y{i}'} for i in range(rows)]
+    yield pa.field('st', pair), pairs
+    yield pa.field('lst', pa.list_(pair)), [pairs[i:i + i % 3] for i in range(rows)]
+    yield pa.field('end', pa.int8()), list(range(rows))
+
+
+def vectors():
+    rows = 20
+    yield pa.field('v', pa.list_(pa.float32(), 4)), [[i / 2] * 4 for i in range(rows)]
+    yield pa.field('n', pa.list_(pa.int32(), 2)), some([i, -i] for i in range(rows))
+    yield pa.field('b', pa.list_(pa.bool_(), 3)), [[i % 2 == 0, True, False] for i in range(rows)]
+
+
+def dictionary():
+    rows = 50
+    words = ['red', 'green', 'blue']
+    yield pa.field('d', pa.dictionary(pa.int8(), pa.string())), [words[i % 3] for i in range(rows)]
+    yield pa.field('k', pa.dictionary(pa.int32(), pa.string())), [words[i % 2] for i in range(rows)]
+
+
+def dictionary_nulls():
+    words = ['red', 'green', None]
+    yield pa.field('n', pa.dictionary(pa.int8(), pa.string())), [words[i % 3] for i in range(20)]
+
+
+def repeated():
+    words = [f'word {i}' for i in range(7)] + [None]
+    yield pa.field('s', pa.string()), [words[i % 8] for i in range(240)]
+    yield pa.field('l', pa.list_(pa.string())), [[words[i % 8]] * (i % 3) for i in range(240)]
+
+
+def compressed():
+    rows = 90
+    for scheme in ('zstd', 'lz4', 'fsst'):
+        yield encoded(scheme, pa.string(), compression=scheme), some(f'some text {i % 50} of {i}' for i in range(rows))
+
+
+def packed():
+    pair = pa.struct([pa.field('x', pa.int16()), pa.field('y', pa.float64())])
+    yield pa.field('p', pair, metadata={'packed': 'true'}), [{'x': i, 'y': i / 2} for i in range(20)]
+    yield pa.field('after', pa.int32()), list(range(20))
+
+
+def blobs():
+    yield encoded('b', pa.large_binary(), blob='true'), [b'hello', None, b'', b'world!' * 20]
+
+
+def wide():
+    yield pa.field('v', pa.list_(pa.float32(), 40)), some([i / 2] * 40 for i in range(30))
+    yield pa.field('s', pa.string()), [f'{i}' * 300 for i in range(10)] * 3
+
+
+CASES = [numbers, strings, nested, vectors, dictionary, dictionary_nulls, repeated, compressed, packed, blobs, wide]
+SPLIT = [numbers, strings, nested, repeated]
+
+
+def write(path, table, version, batches):
+    options = {} if version is None else {'version': version}
+    if batches > 1:
+        options['data_cache_bytes'] = 1
+    with LanceFileWriter(path, table.schema, **options) as writer:
+        rows = -(-table.num_rows // batches)
+        for start in range(0, table.num_rows, rows):
+            writer.write_batch(table.slice(start, rows))
+    return LanceFileReader(path).read_all().to_table()
+
+
+def main():
+    folder = sys.argv[1]
+    jobs = [(case.__name__, case, 1) for case in CASES] + [(f'{case.__name__}_pages', case, 3) for case in SPLIT]
+    for name, case, batches in jobs:
+        columns = list(case())
+        table = pa.table([pa.array(list(values), field.type) for field, values in columns],
+                         schema=pa.schema([field for field, _ in columns]))
+        for version in VERSIONS:
+            path = os.path.join(folder, f'{name}-{RELEASE}-{version or "2.0"}')
+            try:
+                read = write(f'{path}.lance', table, version, batches)
+            except BaseException as error:  # Releases panic, and a panic is not an Exception.
+                print(f'{path}: {str(error)[:120]}')
+                if os.path.exists(f'{path}.lance'):
+                    os.remove(f'{path}.lance')
+                continue
+            with pa.OSFile(f'{path}.arrow', 'wb') as sink, pa.ipc.new_file(sink, read.schema) as out:
+                out.write_table(read)
+
+
+if __name__ == '__main__':
+    main()
