@@ -56,11 +56,7 @@ pub(super) fn best_chunk_size(
 }
 
 /// Bytes of all chunks of the page, were they like those in `ranges`.
-fn sampled_bytes(
-    encoding: &Encoding,
-    values: &Values,
-    ranges: &[Range<usize>],
-) -> Result<f64> {
+fn sampled_bytes(encoding: &Encoding, values: &Values, ranges: &[Range<usize>]) -> Result<f64> {
     let (mut bytes, mut seen, mut buffers) = (0, 0, Vec::new());
     for range in ranges {
         mini_block::encode_chunk(encoding, values, range.clone(), &mut buffers)?;
