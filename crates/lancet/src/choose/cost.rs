@@ -25,9 +25,11 @@ impl Cost {
 pub(super) fn decode_ns(encoding: &Encoding, raw_bytes: f64, unpacked: f64) -> f64 {
     match encoding {
         Encoding::General { scheme, values, .. } => {
-            let speed = match scheme {
-                Scheme::Lz4 => 0.35,
-                Scheme::Zstd => 0.8,
+            let speed = match (scheme, values.as_ref()) {
+                (Scheme::Lz4, _) => 0.35,
+                // Many of the parts are constant or noise, which are just copied.
+                (Scheme::Zstd, Encoding::ByteStreamSplit { .. }) => 0.4,
+                (Scheme::Zstd, _) => 0.9,
             };
             unpacked * speed + decode_ns(values, raw_bytes, unpacked)
         }
@@ -64,17 +66,22 @@ impl Settings {
             (Some(Compression::Lz4), ..) => vec![(Scheme::Lz4, None)],
             (Some(Compression::Zstd), ..) => vec![(Scheme::Zstd, level)],
             (None, None, Profile::Fast) => Vec::new(),
-            (None, _, Profile::Small) => vec![(Scheme::Zstd, level.or(Some(SMALL_LEVEL)))],
+            // A high level finds short matches even in noise, where a low one does better.
+            (None, _, Profile::Small) => match level {
+                Some(_) => vec![(Scheme::Zstd, level)],
+                None => [BALANCED_LEVEL, SMALL_LEVEL].map(|l| (Scheme::Zstd, Some(l))).to_vec(),
+            },
             (None, ..) => balanced.to_vec(),
         }
     }
 
-    /// Bytes of values in a chunk that a general compressor sees at once.
-    pub(super) fn general_chunk_bytes(&self, large_chunks: bool) -> usize {
+    /// Bytes of values in a chunk that a general compressor sees at once: sizes to try. A row costs
+    /// a whole chunk to decode.
+    pub(super) fn general_chunk_bytes(&self) -> Vec<usize> {
         match self.options.minichunk_size {
-            Some(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
-            None if self.profile == Profile::Small && large_chunks => 64 << 10,
-            None => 32 << 10,
+            Some(bytes) => vec![usize::try_from(bytes).unwrap_or(usize::MAX)],
+            None if self.profile == Profile::Small => vec![32 << 10, 128 << 10],
+            None => vec![32 << 10],
         }
     }
 

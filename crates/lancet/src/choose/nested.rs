@@ -1,7 +1,7 @@
 //! Forms of fixed-size lists and packed structs.
 
 use super::cost::{Cost, decode_ns};
-use super::sample::{sample_ranges, sampled_bytes, with_overhead};
+use super::sample::{best_chunk_size, with_overhead};
 use super::{Contest, Draft, Subject, WIDE_BYTES, full_zip, general, raw_cost};
 use crate::codec::{Encoding, FixedSizeListValues, PackedField, PackedWidth, Values, per_value};
 use crate::error::{Error, Result};
@@ -68,9 +68,8 @@ fn chunk_forms(
     contest.enter(Draft::Chunks { encoding: encoding.clone(), chunk_size }, cost);
     for scheme in schemes {
         let encoding = general(scheme, &encoding);
-        let target_bytes = settings.general_chunk_bytes(rules.large_chunks);
-        let chunk_size = ChunkSize { target_bytes, max_values: 1 << 15 };
-        let bytes = sampled_bytes(&encoding, values, &sample_ranges(values, chunk_size))?;
+        let targets = settings.general_chunk_bytes();
+        let (chunk_size, bytes) = best_chunk_size(&encoding, values, &targets, rules)?;
         let cost = Cost { bytes, decode_ns: decode_ns(&encoding, raw as f64, raw as f64) };
         contest.enter(Draft::Chunks { encoding, chunk_size }, cost);
     }

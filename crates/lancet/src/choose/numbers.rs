@@ -1,7 +1,7 @@
 //! Forms of fixed-width values in chunks: flat, packed, runs, split, and compressed over these.
 
 use super::cost::{Cost, decode_ns};
-use super::sample::{sample_ranges, sampled_bytes, with_overhead};
+use super::sample::{MAX_CHUNK_VALUES, best_chunk_size, with_overhead};
 use super::{Considered, general};
 use crate::codec::{Encoding, FixedValues, Values};
 use crate::error::Result;
@@ -9,9 +9,6 @@ use crate::measure::NumberMeasures;
 use crate::options::{ByteStreamSplit, Compression, Settings};
 use crate::page::mini_block::encode::ChunkSize;
 use crate::page::rules::Rules;
-
-/// Most values of a chunk of runs; the format's limit.
-const MAX_RUN_CHUNK: usize = 1 << 15;
 
 /// All forms that the values may take under the settings, with their costs.
 pub(super) fn number_forms(
@@ -37,19 +34,19 @@ pub(super) fn number_forms(
         forms.extend(run_form(fixed, measures, settings));
     }
     let mut compressed = Vec::new();
+    let targets = settings.general_chunk_bytes();
     for scheme in settings.schemes() {
         for inner in &forms {
-            let chunk_size = match inner.encoding {
+            let encoding = general(scheme, &inner.encoding);
+            let (chunk_size, bytes) = match inner.encoding {
                 // A packed chunk has 1,024 values: too few to compress well.
                 Encoding::InlineBitpacking { .. } => continue,
-                Encoding::Rle { .. } => inner.chunk_size,
-                _ => {
-                    let target_bytes = settings.general_chunk_bytes(rules.large_chunks);
-                    ChunkSize { target_bytes, max_values: MAX_RUN_CHUNK }
+                Encoding::Rle { .. } => {
+                    let target = inner.chunk_size.max_values * fixed.width_bytes().unwrap_or(1);
+                    best_chunk_size(&encoding, values, &[target], rules)?
                 }
+                _ => best_chunk_size(&encoding, values, &targets, rules)?,
             };
-            let encoding = general(scheme, &inner.encoding);
-            let bytes = sampled_bytes(&encoding, values, &sample_ranges(values, chunk_size))?;
             let decode_ns = decode_ns(&encoding, fixed.data.len() as f64, inner.cost.bytes);
             compressed.push(Considered { encoding, chunk_size, cost: Cost { bytes, decode_ns } });
         }
@@ -107,7 +104,7 @@ fn run_form(
     let pieces = measures.runs + if len / measures.runs.max(1) > 64 { len / 255 } else { 0 };
     let stored = pieces * word;
     let values_per_chunk = len.saturating_mul(settings.plain_chunk_bytes()) / stored.max(1);
-    let max_values = values_per_chunk.clamp(4096, MAX_RUN_CHUNK);
+    let max_values = values_per_chunk.clamp(4096, MAX_CHUNK_VALUES);
     let max_values = 1 << max_values.ilog2();
     let num_chunks = len.div_ceil(max_values);
     let encoding = Encoding::Rle { bits: values.bits };
