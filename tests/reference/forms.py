@@ -90,7 +90,8 @@ def cells():
         return name, array, options.split(), profile, words, versions, levels
 
     for kind in (pa.int8(), pa.uint16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()):
-        yield cell(f'flat {kind}', numbers(pa.int8(), 100).cast(kind), 'compression=none', words=f'flat {kind.bit_width}-bit')
+        yield cell(f'flat {kind}', numbers(pa.int8(), 100).cast(kind), f'compression=none {NO_DICTIONARY}',
+                   words=f'mini-block, flat {kind.bit_width}-bit')
     yield cell('flat bool', numbers(pa.int8(), 2).cast(pa.bool_()), 'compression=none', words='flat 1-bit')
     yield cell('variable', strings(range(ROWS)), 'compression=none', words='mini-block, variable (32-bit offsets)')
     yield cell('variable 64', strings(range(ROWS), pa.large_utf8()), 'compression=none', words='variable (64-bit offsets)')
@@ -121,6 +122,7 @@ def cells():
         yield cell(f'{scheme} indices', distinct(300, lambda p: strings(np.sort(p))), f'compression={scheme}',
                    words=f'indices {scheme} over')
     yield cell('split alone', noise(pa.float64()), f'bss=on {NO_DICTIONARY}', words='mini-block, byte stream split 64-bit')
+    yield cell('dictionary uncompressed', distinct(300, strings), 'compression=none', words='indices flat 16-bit', levels=('plain',))
     for count, bits in ((1, 8), (2, 8), (255, 8), (256, 8), (257, 16), (65_535, 16), (65_536, 16), (65_537, 32)):
         # Where every bit of a narrow index is in use there is nothing to pack. Nulls take entries away.
         packing = 'flat' if count in (255, 256, 65_535, 65_536) else 'bit-packed'

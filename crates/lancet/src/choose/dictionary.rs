@@ -27,12 +27,15 @@ pub(super) fn dictionary_form(
 ) -> Result<Option<(MiniBlockForm, Cost)>> {
     let options = &settings.options;
     let (len, raw) = (values.len(), values.size_bytes());
+    // Who wants no compression gets dictionaries where the reference has them, too.
+    let plain = options.compression == Some(Compression::None);
     let possible = match values {
+        Values::Fixed(fixed) if plain => matches!(fixed.bits, 64 | 128),
         Values::Fixed(fixed) => matches!(fixed.bits, 16 | 32 | 64 | 128),
         Values::Variable(_) => true,
         _ => false,
     };
-    if !possible || len < MIN_VALUES || options.compression == Some(Compression::None) {
+    if !possible || len < MIN_VALUES {
         return Ok(None);
     }
     let entry_bytes = raw as f64 / len as f64;
@@ -68,7 +71,7 @@ pub(super) fn dictionary_form(
         Some(chosen) => chosen,
         None => indices_form(&indices, raw, settings, rules)?,
     };
-    let cost = cost.plus(Cost { bytes: items_bytes as f64, decode_ns: 0.0 });
+    let cost = cost.plus(Cost { bytes: items_bytes as f64, ..Cost::default() });
     let form = MiniBlockForm {
         encoding: indices_form.encoding,
         chunk_size: indices_form.chunk_size,
@@ -106,7 +109,7 @@ pub(super) fn indices_form(
     };
     let forms = number_forms(indices, measures, settings, rules)?;
     let form = best(forms, settings)?;
-    let gather = Cost { bytes: 0.0, decode_ns: raw as f64 * GATHER_NS };
+    let gather = Cost { scan_ns: raw as f64 * GATHER_NS, ..Cost::default() };
     let cost = form.cost.plus(gather);
     Ok((form, cost))
 }
@@ -123,7 +126,7 @@ pub(super) fn items_form(items: &Values, settings: &Settings) -> Result<(Encodin
         Some(Compression::None | Compression::Fsst) => Vec::new(),
         Some(Compression::Lz4) => vec![(crate::codec::Scheme::Lz4, None)],
         Some(Compression::Zstd) => vec![(crate::codec::Scheme::Zstd, level)],
-        None => settings.schemes(),
+        None => settings.entry_schemes(),
     };
     let mut forms = vec![plain.clone()];
     forms.extend(packed_items(items));

@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use super::Considered;
+use super::cost::{Cost, Work};
 use crate::codec::{Encoding, Values, mini_block};
 use crate::error::{Error, Result};
+use crate::options::Settings;
 use crate::page::mini_block::encode::ChunkSize;
 use crate::page::rules::Rules;
 
@@ -28,31 +31,35 @@ fn sample_ranges(values: &Values, chunk_size: ChunkSize) -> Vec<Range<usize>> {
     starts.map(|start| start..(start + count).min(len)).collect()
 }
 
-/// The chunk size of several at which a compressed form is smallest, and the bytes of the page.
-pub(super) fn best_chunk_size(
-    encoding: &Encoding,
+/// A compressed form in the cheapest of several chunk sizes; `unpacked` are the bytes of the page
+/// before they are compressed.
+pub(super) fn in_best_chunks(
+    encoding: Encoding,
     values: &Values,
+    unpacked: f64,
     target_bytes: &[usize],
+    settings: &Settings,
     rules: Rules,
-) -> Result<(ChunkSize, f64)> {
-    let mut smallest = None;
+) -> Result<Considered> {
+    let mut cheapest: Option<(f64, ChunkSize, Cost)> = None;
     for &target_bytes in target_bytes {
         let chunk_size = ChunkSize { target_bytes, max_values: MAX_CHUNK_VALUES };
         let ranges = sample_ranges(values, chunk_size);
-        let bytes = sampled_bytes(encoding, values, &ranges)?;
-        let chunk_values = ranges.first().map_or(1, Range::len);
-        let chunk_bytes = bytes * chunk_values as f64 / values.len().max(1) as f64;
+        let bytes = sampled_bytes(&encoding, values, &ranges)?;
+        let chunk_values = ranges.first().map_or(1, Range::len).max(1);
+        let num_units = values.len() as f64 / chunk_values as f64;
         // Chunks that turn out too large are encoded again in halves.
-        let fits = chunk_bytes < 0.8 * rules.max_chunk_bytes as f64;
-        let (is_first, is_smaller) = match &smallest {
-            None => (true, true),
-            Some((_, before)) => (false, bytes < *before),
-        };
-        if is_first || (fits && is_smaller) {
-            smallest = Some((chunk_size, bytes));
+        let fits = bytes / num_units.max(1.0) < 0.8 * rules.max_chunk_bytes as f64;
+        let work = Work { raw: values.size_bytes() as f64, unpacked, num_units };
+        let cost = Cost::of(&encoding, bytes, work);
+        let score = settings.score(cost);
+        if cheapest.as_ref().is_none_or(|(before, ..)| fits && score < *before) {
+            cheapest = Some((score, chunk_size, cost));
         }
     }
-    smallest.ok_or_else(|| Error::invalid("no chunk size to choose from"))
+    let (_, chunk_size, cost) =
+        cheapest.ok_or_else(|| Error::invalid("no chunk size to choose from"))?;
+    Ok(Considered { encoding, chunk_size, cost })
 }
 
 /// Bytes of all chunks of the page, were they like those in `ranges`.

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cost::{Cost, decode_ns};
-use super::sample::{best_chunk_size, with_overhead};
-use super::{Draft, general};
+use super::cost::{Cost, Work};
+use super::sample::{in_best_chunks, with_overhead};
+use super::{Considered, Draft, general};
 use crate::codec::fsst::{TABLE_BYTES, Trained};
 use crate::codec::{Encoding, Scheme, Values, VariableValues, per_value};
 use crate::error::Result;
@@ -27,6 +27,9 @@ const MAX_VALUES: usize = 4096;
 const PER_VALUE_FROM_BYTES: usize = 256;
 /// Values that are tried one by one.
 const PER_VALUE_SAMPLE: usize = 64;
+
+/// Time to step from a row to the next.
+const ROW_NS: f64 = 10.0;
 
 /// A symbol table and what it makes of the values.
 #[derive(Debug)]
@@ -102,25 +105,26 @@ pub(super) fn chunk_forms(
     let target_bytes = settings.plain_chunk_bytes();
     let chunk_size = ChunkSize { target_bytes, max_values: MAX_VALUES };
     let mut forms = Vec::new();
-    let mut add = |encoding: Encoding, chunk_size, bytes, unpacked| {
-        let decode_ns = decode_ns(&encoding, raw as f64, unpacked);
-        forms.push((Draft::Chunks { encoding, chunk_size }, Cost { bytes, decode_ns }));
+    let mut add = |encoding: Encoding, stored: usize, table_bytes: usize| {
+        let num_chunks = stored.div_ceil(target_bytes * 3 / 4);
+        let bytes = with_overhead(stored, num_chunks) + table_bytes as f64;
+        let work = Work { raw: raw as f64, unpacked: 0.0, num_units: num_chunks as f64 };
+        let cost = Cost::of(&encoding, bytes, work);
+        forms.push((Draft::Chunks { encoding, chunk_size }, cost));
     };
     if settings.options.compression != Some(Compression::Fsst) || symbols.is_none() {
-        let bytes = with_overhead(raw, raw.div_ceil(target_bytes * 3 / 4));
-        add(plain.clone(), chunk_size, bytes, 0.0);
+        add(plain.clone(), raw, 0);
     }
     if let Some(symbols) = symbols {
         let coded = variable.bytes.len() as f64 * symbols.ratio;
-        let stored = coded as usize + raw - variable.bytes.len();
-        let bytes = with_overhead(stored, stored.div_ceil(target_bytes * 3 / 4));
-        add(symbols.encoding(&plain), chunk_size, bytes + TABLE_BYTES as f64, 0.0);
+        add(symbols.encoding(&plain), coded as usize + raw - variable.bytes.len(), TABLE_BYTES);
     }
     for scheme in settings.schemes() {
         let encoding = general(scheme, &plain);
         let targets = settings.general_chunk_bytes();
-        let (chunk_size, bytes) = best_chunk_size(&encoding, values, &targets, rules)?;
-        add(encoding, chunk_size, bytes, raw as f64);
+        let Considered { encoding, chunk_size, cost } =
+            in_best_chunks(encoding, values, raw as f64, &targets, settings, rules)?;
+        forms.push((Draft::Chunks { encoding, chunk_size }, cost));
     }
     Ok(forms)
 }
@@ -137,15 +141,18 @@ pub(super) fn row_forms(
     // A length, a control word and an offset in the index.
     let overhead = values.len() as f64 * (values.offsets.bits() as f64 / 8.0 + 5.0);
     let mut forms = Vec::new();
-    let mut add = |encoding: Encoding, stored: f64, step_ns: f64| {
-        let decode_ns = decode_ns(&encoding, raw, raw) + values.len() as f64 * step_ns;
-        forms.push((Draft::Rows(encoding), Cost { bytes: stored + overhead, decode_ns }));
+    let num_units = values.len() as f64;
+    let mut add = |encoding: Encoding, stored: f64| {
+        let work = Work { raw, unpacked: raw, num_units };
+        let mut cost = Cost::of(&encoding, stored + overhead, work);
+        cost.scan_ns += num_units * ROW_NS;
+        forms.push((Draft::Rows(encoding), cost));
     };
     if settings.options.compression != Some(Compression::Fsst) || symbols.is_none() {
-        add(plain.clone(), raw, 10.0);
+        add(plain.clone(), raw);
     }
     if let Some(symbols) = symbols {
-        add(symbols.encoding(&plain), raw * symbols.ratio + TABLE_BYTES as f64, 30.0);
+        add(symbols.encoding(&plain), raw * symbols.ratio + TABLE_BYTES as f64);
     }
     let mean = values.bytes.len() / values.len().max(1);
     for (scheme, level) in settings.schemes() {
@@ -154,8 +161,7 @@ pub(super) fn row_forms(
         if legal && (mean >= PER_VALUE_FROM_BYTES || settings.options.compression.is_some()) {
             let encoding = general((scheme, level), &plain);
             let ratio = per_value_ratio(&encoding, values)?;
-            let step = if scheme == Scheme::Zstd { 800.0 } else { 60.0 };
-            add(encoding, raw * ratio, step);
+            add(encoding, raw * ratio);
         }
     }
     Ok(forms)

@@ -28,7 +28,9 @@ pub enum Profile {
 /// A compressor for the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// Values are stored as they are: not packed, not compressed, without a dictionary.
+    /// Values are stored as they are: not packed, not compressed. A dictionary may still stand in
+    /// for strings and for numbers of 64 bits and more; its indices are plain then, and its entries
+    /// have an option of their own.
     None,
     /// LZ4 over the best other form, if that is smaller.
     Lz4,
