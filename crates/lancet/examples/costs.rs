@@ -15,14 +15,14 @@ const ROWS: u64 = 500_000;
 const TAKES: usize = 2_000;
 const SCANS: usize = 7;
 /// No other form than the one that is asked for.
-const PLAIN: &str = "compression=none dict-divisor=1000000000";
-const ALONE: &str = "dict-divisor=1000000000 rle-threshold=0";
+const PLAIN: &str = "compression=none dict-divisor=1000000";
+const ALONE: &str = "dict-divisor=1000000 rle-threshold=0";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("{:<9}{:<52}{:>9}{:>9}{:>12}", "column", "options", "B/value", "take ns", "scan ns/B");
+    println!("{:<9}{:<84}{:>9}{:>9}{:>12}", "column", "options", "B/value", "take ns", "scan ns/B");
     let bss = format!("bss=on {ALONE}");
     let packed = format!("general=off bss=off {ALONE}");
-    let runs = "general=off bss=off dict-divisor=1000000000".to_owned();
+    let runs = "general=off bss=off dict-divisor=1000000".to_owned();
     let symbols = "compression=fsst".to_owned();
     let dictionary = "general=off".to_owned();
     let general = |scheme: &str, split: &str, size: u32| {
@@ -68,7 +68,7 @@ fn measure(name: &str, column: &ArrayRef, options: &str) -> lancet::Result<()> {
     let stored = summary.file_bytes as f64 / ROWS as f64;
     let array_bytes = column.to_data().get_slice_memory_size()? as f64;
     println!(
-        "{name:<9}{options:<52}{stored:>9.2}{:>9.0}{:>12.2}",
+        "{name:<9}{options:<84}{stored:>9.2}{:>9.0}{:>12.2}",
         takes[TAKES / 4] * 1e9,
         scan * 1e9 / array_bytes
     );

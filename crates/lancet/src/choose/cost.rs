@@ -54,22 +54,24 @@ fn decode_ns(encoding: &Encoding, bytes: f64, work: Work) -> (f64, f64) {
     let num_units = num_units.max(1.0);
     match encoding {
         Encoding::General { scheme, values, .. } => {
-            let (per_unit, per_byte) = match (scheme, values.as_ref()) {
-                (Scheme::Lz4, _) => (100.0, 0.35),
-                // Many of the parts are constant or noise, which are just copied.
-                (Scheme::Zstd, Encoding::ByteStreamSplit { .. }) => (1500.0, 0.4),
-                (Scheme::Zstd, _) => (1500.0, 0.9),
+            // Of split bytes many parts are constant or noise, which are just copied.
+            let is_split = matches!(**values, Encoding::ByteStreamSplit { .. });
+            let (per_unit, per_byte) = match scheme {
+                Scheme::Lz4 if is_split => (200.0, 0.16),
+                Scheme::Lz4 => (200.0, 0.24),
+                Scheme::Zstd if is_split => (500.0, 0.15),
+                Scheme::Zstd => (3000.0, 0.55),
             };
             let unit = per_unit + unpacked / num_units * per_byte;
             let (scan, take) = decode_ns(values, unpacked, work);
             (scan + num_units * unit, take + unit)
         }
         // A value is decoded without those before it.
-        Encoding::Fsst { .. } => (raw * 0.45, 50.0),
+        Encoding::Fsst { .. } => (raw * 0.45, 0.0),
         Encoding::ByteStreamSplit { .. } => (raw * 0.15, 0.0),
-        Encoding::InlineBitpacking { .. } => (raw * 0.1, 100.0),
+        Encoding::InlineBitpacking { .. } => (raw * 0.1, 50.0),
         // All runs of the chunk are added up.
-        Encoding::Rle { .. } => (raw * 0.1, bytes / num_units * 0.3),
+        Encoding::Rle { .. } => (raw * 0.1, bytes / num_units * 0.04),
         _ => (raw * 0.07, 0.0),
     }
 }
@@ -84,8 +86,8 @@ impl Settings {
         let (worth, patience) = match self.profile {
             // Who asks for a compressor wants it to decide by size.
             _ if asked || self.options.general == Some(true) => (0.0, 0.0),
-            Profile::Fast => (0.5, 5e-5),
-            Profile::Balanced => (0.1, 5e-5),
+            Profile::Fast => (0.5, 8e-5),
+            Profile::Balanced => (0.1, 8e-5),
             Profile::Small => (0.004, 0.0),
         };
         (cost.bytes + cost.scan_ns * worth) * (1.0 + cost.take_ns * patience)
