@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 pub enum Profile {
     /// Quick to write and to read: nothing that LZ4 or Zstandard would have to unpack.
     Fast,
-    /// Small where that costs little time: LZ4 and Zstandard only where they pay well.
+    /// Small where that costs little time: LZ4 and Zstandard only where they pay well, in chunks so
+    /// small that a single row stays cheap.
     #[default]
     Balanced,
     /// As small as the format allows, at the cost of time.

@@ -1,7 +1,6 @@
 //! What all layouts share when they are written.
 #![expect(
     clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
     reason = "sizes of values in memory, not of numbers from a file"
 )]
 
