@@ -10,8 +10,8 @@ use arrow_array::{Int64Array, RecordBatch, StringArray};
 use futures::TryStreamExt;
 use lancet::{ReadOptions, WriteOptions};
 use lancet_object_store::{Error, FetchOptions, Reader, Writer};
+use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
 use store::{Noted, shared};
 
 const ROWS: i64 = 300_000;
@@ -66,7 +66,7 @@ async fn open_asks_again_where_the_tail_was_too_short() {
 #[tokio::test]
 async fn stores_that_cannot_count_from_the_end() {
     let (_, path, table) = with_table().await;
-    let store = Arc::new(Noted { no_suffix: true, ..Noted::default() });
+    let store = Arc::new(Noted::without_suffix());
     written(&store, "t.lance", &table).await;
     let reader = Reader::open(shared(&store), path).await.unwrap();
     assert_eq!(reader.num_rows(), ROWS as u64);

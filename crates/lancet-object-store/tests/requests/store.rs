@@ -19,10 +19,15 @@ pub struct Noted {
     store: InMemory,
     gets: Mutex<Vec<Range<u64>>>,
     /// Refuses to count from the end, as some stores do.
-    pub no_suffix: bool,
+    no_suffix: bool,
 }
 
 impl Noted {
+    /// A store that cannot count from the end.
+    pub fn without_suffix() -> Self {
+        Self { no_suffix: true, ..Self::default() }
+    }
+
     /// The spans of all reads since the last call.
     pub fn gets(&self) -> Vec<Range<u64>> {
         std::mem::take(&mut self.gets.lock().unwrap())
