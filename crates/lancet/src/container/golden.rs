@@ -50,7 +50,7 @@ fn check_column(file: &Bytes, index: &FileIndex, number: u32) {
         priority: page.first_row / (column.num_rows / index.num_rows),
         layout: match page.encoding {
             PageEncoding::Layout(layout) => layout,
-            PageEncoding::Array(_) => panic!("2.0"),
+            PageEncoding::EarlyLayout(_) | PageEncoding::Array(_) => panic!("not of 2.1 or 2.2"),
         },
     });
     assert_eq!(write::encode_column(&pages.collect::<Vec<_>>()), bytes);

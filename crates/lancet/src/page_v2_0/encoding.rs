@@ -101,11 +101,11 @@ impl Parser<'_> {
     }
 
     /// Takes `nullable` off; nothing is left of arrays that are all null.
-    fn nulls<'m>(
+    fn nulls(
         self,
-        message: Option<&'m pb::ArrayEncoding>,
+        message: Option<&pb::ArrayEncoding>,
         len: u64,
-    ) -> Result<(Nulls, Option<&'m Message>)> {
+    ) -> Result<(Nulls, Option<&Message>)> {
         let mut nulls = Nulls::default();
         let mut message = message;
         for _ in 0..MAX_DEPTH {
@@ -389,5 +389,9 @@ pub(super) fn name(message: &Message) -> &'static str {
         Message::FixedSizeBinary(_) => "fixed_size_binary",
         Message::BitpackedForNonNeg(_) => "bitpacked_for_non_neg",
         Message::Constant(_) => "constant",
+        Message::InlineBitpacking(_) => "inline_bitpacking",
+        Message::OutOfLineBitpacking(_) => "out_of_line_bitpacking",
+        Message::Variable(_) => "variable",
+        Message::PackedStructFixedWidthMiniBlock(_) => "packed_struct_fixed_width_mini_block",
     }
 }
