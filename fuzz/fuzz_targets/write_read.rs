@@ -10,12 +10,13 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Schema};
-use lancet::{FileReader, FileWriter, ReadOptions, Version, WriteOptions};
+use lancet::{FileReader, FileWriter, Profile, ReadOptions, Version, WriteOptions};
 
 #[derive(Debug)]
 struct Table {
     batch: RecordBatch,
     version: Version,
+    profile: Profile,
     page_bytes: u64,
     cut: usize,
 }
@@ -32,8 +33,9 @@ impl<'a> Arbitrary<'a> for Table {
         }
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
         let version = if u.arbitrary()? { Version::V2_1 } else { Version::V2_2 };
+        let profile = *u.choose(&[Profile::Fast, Profile::Balanced, Profile::Small])?;
         let page_bytes = *u.choose(&[64, 1000, 8 << 20])?;
-        Ok(Self { batch, version, page_bytes, cut: u.int_in_range(0..=rows)? })
+        Ok(Self { batch, version, profile, page_bytes, cut: u.int_in_range(0..=rows)? })
     }
 }
 
@@ -79,7 +81,9 @@ fn array(u: &mut Unstructured<'_>, len: usize, depth: usize) -> Result<ArrayRef>
         5 => Arc::new(LargeStringArray::from(strings(u, len)?)),
         6 => {
             let strings = strings(u, len)?;
-            Arc::new(BinaryArray::from_iter(strings.iter().map(|s| s.as_ref().map(String::as_bytes))))
+            Arc::new(BinaryArray::from_iter(
+                strings.iter().map(|s| s.as_ref().map(String::as_bytes)),
+            ))
         }
         7 => {
             let size = u.int_in_range(1..=5)?;
@@ -108,9 +112,10 @@ fn array(u: &mut Unstructured<'_>, len: usize, depth: usize) -> Result<ArrayRef>
 }
 
 libfuzzer_sys::fuzz_target!(|table: Table| {
-    let Table { batch, version, page_bytes, cut } = table;
+    let Table { batch, version, profile, page_bytes, cut } = table;
     let mut options = WriteOptions::default();
     options.version = version;
+    options.profile = profile;
     options.page_bytes = page_bytes;
     let mut file = Vec::new();
     let mut writer = FileWriter::new(&mut file, batch.schema(), options).unwrap();

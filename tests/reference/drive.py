@@ -17,7 +17,8 @@ class Lancet:
     def __init__(self, path):
         self.path = path
 
-    def _run(self, *arguments):
+    def output(self, *arguments):
+        """Runs a command and returns what it prints."""
         done = subprocess.run([self.path, *map(str, arguments)], capture_output=True, text=True, timeout=300)
         if done.returncode:
             raise Failed(f'lancet {" ".join(map(str, arguments))}: exit {done.returncode}: {done.stderr.strip()[-2000:]}')
@@ -25,14 +26,14 @@ class Lancet:
 
     def convert(self, source, target, version, *options):
         """Writes a file; returns what is printed."""
-        return self._run('convert', source, target, '--format-version', version, *options)
+        return self.output('convert', source, target, '--format-version', version, *options)
 
     def cat(self, source, target, *options):
-        self._run('cat', source, *options, '-o', target)
+        self.output('cat', source, *options, '-o', target)
         return read_arrow(target)
 
     def take(self, source, target, indices, *options):
-        self._run('take', source, '--rows', ','.join(map(str, indices)), *options, '-o', target)
+        self.output('take', source, '--rows', ','.join(map(str, indices)), *options, '-o', target)
         return read_arrow(target)
 
 

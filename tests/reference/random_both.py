@@ -27,6 +27,9 @@ MOST_SHOWN = 20
 # Share of tables on which the reference may fail.
 MOST_ALONE = .15
 ENCODINGS = ('fast', 'balanced', 'small')
+# The file in which a worker says what it is at, for the case that it dies of it.
+AT = 'at'
+OWN_FILE = 'the reference at its own file'
 
 
 def encodings(seed, version, wanted):
@@ -36,8 +39,11 @@ def encodings(seed, version, wanted):
     return ENCODINGS if wanted == 'each' else [wanted]
 
 
-def one(lancet, folder, seed, profile, version, wanted):
-    """Checks one seed; raises Failed. Tells whether the reference could do what the seed asks for."""
+def one(lancet, folder, seed, profile, version, wanted, can=True):
+    """Checks one seed, without the reference unless it `can`; raises Failed.
+
+    Tells whether the reference could do what the seed asks for.
+    """
     made = random_table(seed, profile, version)
     table = made.table
     rng = np.random.default_rng([seed, 7])
@@ -46,10 +52,12 @@ def one(lancet, folder, seed, profile, version, wanted):
     source, theirs = folder / 'source.arrow', folder / 'theirs.lance'
     # The reference panics over some sliced structs and fixed-size lists, so it gets the batches of the file.
     batches = write_arrow(source, table.schema, made.batches())
+    at = folder / AT
     try:
-        reference_write(theirs, table.schema, batches, version, made.cache_bytes)
-        check_reference_reads(theirs, table, indices, (start, end))
-        can = True
+        if can:
+            at.write_text(OWN_FILE)
+            reference_write(theirs, table.schema, batches, version, made.cache_bytes)
+            check_reference_reads(theirs, table, indices, (start, end))
     except Failed:
         # Not a check of lancet: deep nestings lead the reference into defects and refusals of its own.
         can = False
@@ -61,6 +69,7 @@ def one(lancet, folder, seed, profile, version, wanted):
         lancet.convert(source, ours, version, '--profile', encoding, *pages)
         try:
             if can:
+                at.write_text(f'the reference at the file of lancet, {encoding}')
                 check_reference_reads(ours, table, indices, (start, end))
         except Failed as failed:
             raise Failed(f'written {encoding}: {failed}') from None
@@ -76,31 +85,58 @@ def one(lancet, folder, seed, profile, version, wanted):
     return can
 
 
-def run_one(program, seed, profile, version, wanted, keep):
+def run_one(program, folder, job, wanted, keep, can=True):
     """Checks one seed in a worker process; whether the reference took part, and None or the failure in words."""
-    folder = Path(tempfile.mkdtemp(prefix='lancet-'))
+    seed, profile, version = job
+    folder = Path(folder) / f'{profile}-{seed}-{version}'
+    folder.mkdir(exist_ok=True)
     try:
-        return one(Lancet(program), folder, seed, profile, version, wanted), None
+        return one(Lancet(program), folder, seed, profile, version, wanted, can), None
     except Failed as failed:
         if keep:
-            shutil.copytree(folder, Path(keep) / f'{profile}-{seed}-{version}', dirs_exist_ok=True)
+            shutil.copytree(folder, Path(keep) / folder.name, dirs_exist_ok=True)
         return True, str(failed)
     finally:
         shutil.rmtree(folder)
 
 
 def run_all(options, jobs):
-    """Yields (job, outcome of `run_one`) as they are done; a worker that dies is a failure too."""
-    # Not forked: the reference has threads.
-    with ProcessPoolExecutor(options.jobs, get_context('spawn')) as pool:
-        futures = [(job, pool.submit(run_one, options.lancet, *job, options.encoding, options.keep)) for job in jobs]
-        for job, future in futures:
+    """Yields (job, outcome of `run_one`) in order. The reference may take its worker with it; the others go on."""
+    def submit(pool, job, can=True):
+        return pool.submit(run_one, options.lancet, folder, job, options.encoding, options.keep, can)
+
+    def workers(count):
+        # Not forked: the reference has threads.
+        return ProcessPoolExecutor(count, get_context('spawn'))
+
+    def alone(job, can=True):
+        """One job in a process of its own."""
+        with workers(1) as pool:
             try:
-                yield job, future.result()
+                return submit(pool, job, can).result()
             except BrokenProcessPool:
-                near = ', '.join(f'{seed} in {version}' for seed, _, version in jobs[jobs.index(job):][:options.jobs + 1])
-                yield job, (True, f'a worker died; it was at one of the seeds {near}')
-                return
+                seed, profile, version = job
+                at = (Path(folder) / f'{profile}-{seed}-{version}' / AT).read_text()
+                if can and at == OWN_FILE:
+                    return alone(job, can=False)
+                return True, f'the process died: {at}'
+
+    with tempfile.TemporaryDirectory(prefix='lancet-') as folder:
+        done = 0
+        while done < len(jobs):
+            with workers(options.jobs) as pool:
+                futures = [submit(pool, job) for job in jobs[done:]]
+                try:
+                    for future in futures:
+                        outcome = future.result()
+                        yield jobs[done], outcome
+                        done += 1
+                except BrokenProcessPool:
+                    pass
+            # Whichever worker died, its job was among the next ones.
+            for job in jobs[done:][:2 * options.jobs]:
+                yield job, alone(job)
+                done += 1
 
 
 def seeds(text):
@@ -121,6 +157,8 @@ def main():
     versions = options.versions.split(',')
     if not set(versions) <= set(VERSIONS):
         parser.error(f'--versions: choose from {", ".join(VERSIONS)}')
+    # The panics of the reference are told in one line each.
+    os.environ['RUST_BACKTRACE'] = '0'
     jobs = [(seed, options.profile, version) for seed in options.seeds for version in versions]
     start, done, failures, alone = time.time(), 0, 0, 0
     for (seed, profile, version), (both, failure) in run_all(options, jobs):

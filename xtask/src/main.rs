@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `main` | the commands |
 //! | `steps` | runs programs one after the other, with headings and times |
+//! | `fuzz` | fuzz targets and their corpora |
 //! | `python` | the virtual environment with the reference |
 
+mod fuzz;
 mod python;
 mod steps;
 
@@ -23,6 +25,8 @@ Usage: cargo xtask <command>
                           --seeds 0..300   --profile flat|nested|all   --jobs 2
   mutants [options]     damaged files by the thousand: no panic, no hang, no wild allocation
                           --count 100000   --seed 0
+  fuzz [target] [seconds]
+                        fuzz targets, all of them for 300 seconds each unless told
   parquet [options]     pages of other Parquet writers, decoded and encoded again
                           --seeds 0..6
                           --encoding fast|balanced|small|each
@@ -33,7 +37,7 @@ Usage: cargo xtask <command>
                           (in the folder $LANCET_VENV, otherwise in the user's cache)";
 
 /// Seeds of the random tables in `test`: enough to meet every type and pattern, small enough to wait for.
-const TEST_SEEDS: [(&str, &str); 2] = [("flat", "0..150"), ("nested", "0..100")];
+const TEST_SEEDS: [(&str, &str); 3] = [("flat", "0..100"), ("nested", "0..100"), ("all", "0..100")];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
         ("golden", []) => golden(),
         ("reference", options) => reference(options),
         ("mutants", options) => mutants(options),
+        ("fuzz", options) => fuzz::run(&root(), options),
         ("parquet", options) => parquet(&mut Steps::new(), options),
         ("forms", []) => forms(),
         ("sizes", options) => sizes(options),
@@ -88,6 +93,7 @@ fn test() -> Result<()> {
         random.args(["--seeds", seeds, "--profile", profile]);
         steps.run(&format!("random tables, {profile}, both ways with the reference"), random)?;
     }
+    steps.run("row ids of the reference's tables", script(&python, "row_ids.py")?)?;
     steps.finish();
     Ok(())
 }

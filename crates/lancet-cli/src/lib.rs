@@ -2,6 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod analyze;
 mod cat;
 mod convert;
 mod copy;
@@ -14,6 +15,7 @@ mod input;
 mod inspect;
 mod output;
 mod progress;
+mod row_ids;
 mod rows;
 mod schema;
 mod table;
@@ -61,6 +63,10 @@ enum Command {
     Inspect(inspect::Args),
     /// Check every rule of the format over a whole Lance file
     Verify(verify::Args),
+    /// Compare the encodings each column could have, and recommend one
+    Analyze(analyze::Args),
+    /// Show the row ids of a fragment
+    RowIds(row_ids::Args),
     /// Write and read a made-up table, and say what each step cost
     Demo(demo::Args),
 }
@@ -93,6 +99,8 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Schema(args) => schema::run(args, out),
         Command::Inspect(args) => inspect::run(args, out),
         Command::Verify(args) => verify::run(args, out),
+        Command::Analyze(args) => analyze::run(args, cli.quiet, out),
+        Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),
     }
 }

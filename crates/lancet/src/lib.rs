@@ -44,6 +44,7 @@ mod page;
 mod page_v2_0;
 mod proto;
 mod read;
+pub mod row_ids;
 mod schema;
 mod write;
 
@@ -54,7 +55,7 @@ pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, Structur
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
 pub use read::verify::Verification;
 pub use read::{
-    Batches, BlobDescription, Blobs, FileReader, ReadOptions, Scan, SearchCache, Source,
+    Batches, BlobDescription, Blobs, CacheStats, FileReader, ReadOptions, Scan, SearchCache, Source,
 };
 pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
 

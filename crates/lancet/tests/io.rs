@@ -16,7 +16,8 @@ use arrow_array::{
 use arrow_schema::{DataType, Field};
 use counted::Counted;
 use lancet::{
-    BufferReport, FileWriter, PageReport, Profile, StructuralEncoding, Version, WriteOptions,
+    BufferReport, FileReader, FileWriter, PageReport, Profile, ReadOptions, StructuralEncoding,
+    Version, WriteOptions,
 };
 
 const ROWS: u64 = 20_000;
@@ -93,9 +94,9 @@ fn open_is_one_read() {
 #[test]
 fn a_wide_file_gives_only_the_metadata_that_is_needed() {
     let column = |i: i32| -> (String, ArrayRef) {
-        (format!("c{i}"), Arc::new(Int32Array::from(vec![i, i * 1_000_000, 5])))
+        (format!("c{i}"), Arc::new(Int32Array::from(vec![i, i * 1_000, 5])))
     };
-    let source = file((0..2_000).map(column).collect(), Version::V2_1);
+    let source = file((0..100_000).map(column).collect(), Version::V2_1);
     let bytes = source.bytes();
     let word = |from_end: usize| {
         let at = bytes.len() - from_end;
@@ -114,8 +115,9 @@ fn a_wide_file_gives_only_the_metadata_that_is_needed() {
         );
     }
 
+    // One of 100,000 columns costs the metadata of one.
     let taken = reader.take_columns(&[1], ["c7"]).unwrap();
-    assert_eq!(taken.column(0).as_ref(), &Int32Array::from(vec![7_000_000]));
+    assert_eq!(taken.column(0).as_ref(), &Int32Array::from(vec![7_000]));
     let rounds = source.rounds();
     let [metadata, index, data] = rounds.as_slice() else { panic!("{rounds:?}") };
     let [metadata] = metadata.as_slice() else { panic!("{metadata:?}") };
@@ -125,6 +127,86 @@ fn a_wide_file_gives_only_the_metadata_that_is_needed() {
 
     reader.take_columns(&[1], ["c7"]).unwrap();
     assert_eq!(source.rounds().len(), 1);
+}
+
+fn vectors() -> FixedSizeListArray {
+    let items: Float32Array = (0..ROWS as usize * 64).map(|i| i as f32).collect();
+    let item = Arc::new(Field::new("item", DataType::Float32, true));
+    FixedSizeListArray::new(item, 64, Arc::new(items), None)
+}
+
+/// The numbers of the vectors of a batch.
+fn numbers(batch: &RecordBatch) -> &[f32] {
+    let lists = batch.column(0).as_any().downcast_ref::<FixedSizeListArray>().unwrap();
+    lists.values().as_any().downcast_ref::<Float32Array>().unwrap().values()
+}
+
+#[test]
+fn vectors_are_the_bytes_of_the_file() {
+    let source = file_with(vec![("c".into(), Arc::new(vectors()))], Version::V2_1, |options| {
+        options.column("c").structural_encoding(StructuralEncoding::FullZip);
+    });
+    let memory = source.bytes().as_ptr_range();
+    let mut rows = 0;
+    for batch in source.open().scan().build().unwrap() {
+        let batch = batch.unwrap();
+        let numbers = numbers(&batch);
+        assert!(memory.contains(&numbers.as_ptr().cast()), "the vectors were copied");
+        assert_eq!(numbers[0], (rows * 64) as f32);
+        rows += batch.num_rows();
+    }
+    assert_eq!(rows as u64, ROWS);
+}
+
+#[test]
+fn batches_of_wide_rows_end_where_pages_do() {
+    let source = file_with(vec![("c".into(), Arc::new(vectors()))], Version::V2_1, |options| {
+        options.page_bytes = 1_000_000;
+        options.column("c").structural_encoding(StructuralEncoding::FullZip);
+    });
+    let report = source.open().inspect().unwrap();
+    let pages: Vec<u64> = report.columns[0].pages.iter().map(|page| page.num_rows).collect();
+    assert!(pages.len() > 2, "{pages:?}");
+    let scan = source.open().scan().batch_bytes(2_000_000).build().unwrap();
+    let batches: Vec<u64> = scan.map(|batch| batch.unwrap().num_rows() as u64).collect();
+    assert_eq!(batches, pages);
+    // Where batches are much smaller, pages are cut into even parts.
+    let scan = source.open().scan().batch_bytes(200_000).build().unwrap();
+    let most = scan.map(|batch| batch.unwrap().num_rows()).max().unwrap();
+    assert!(most <= 200_000 / 256, "{most}");
+}
+
+#[test]
+fn a_mapped_file_reads_as_any_other() {
+    let source = file(
+        vec![("c".into(), Arc::new(scattered())), ("v".into(), Arc::new(vectors()))],
+        Version::V2_2,
+    );
+    let path = std::env::temp_dir().join(format!("lancet-mapped-{}.lance", std::process::id()));
+    std::fs::write(&path, source.bytes()).unwrap();
+    let mut options = ReadOptions::default();
+    options.memory_map = true;
+    let read = |options: ReadOptions| {
+        let reader = FileReader::open_with(&path, options).unwrap();
+        let batches = reader.scan().build().unwrap().collect::<Result<Vec<_>, _>>().unwrap();
+        (batches, reader.take(&[17, 3, ROWS - 1]).unwrap())
+    };
+    assert_eq!(read(options), read(ReadOptions::default()));
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn the_search_cache_counts() {
+    let source = one_column(scattered());
+    let reader = source.open();
+    assert_eq!((reader.cache_stats().hits, reader.cache_stats().bytes), (0, 0));
+    for _ in 0..3 {
+        reader.take(&[5]).unwrap();
+    }
+    let stats = reader.cache_stats();
+    assert_eq!((stats.hits, stats.misses, stats.pages), (2, 1, 1));
+    // Chunks of 1,024 numbers, 16 bytes of index each, and the entry itself.
+    assert!((300..1_000).contains(&stats.bytes), "{stats:?}");
 }
 
 #[test]

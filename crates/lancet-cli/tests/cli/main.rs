@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod analyze;
 mod convert;
 mod crash;
 mod errors;
 mod help;
 mod lancet;
 mod read;
+mod row_ids;
 mod verify;

@@ -225,9 +225,9 @@ impl Built {
             _ => 32,
         });
         match out.bits {
-            8 => out.data.extend(ranks.map(|rank| rank as u8)),
-            16 => out.data.extend(ranks.map(|rank| rank as u16)),
-            _ => out.data.extend(ranks),
+            8 => out.data.to_mut().extend(ranks.map(|rank| rank as u8)),
+            16 => out.data.to_mut().extend(ranks.map(|rank| rank as u16)),
+            _ => out.data.to_mut().extend(ranks),
         }
         out.len = indices.len();
         Self { items, indices: Values::Fixed(out) }
@@ -255,7 +255,7 @@ macro_rules! word {
             }
 
             fn append(self, out: &mut FixedValues) {
-                out.data.extend_from_slice(&self.to_le_bytes());
+                out.data.to_mut().extend_from_slice(&self.to_le_bytes());
                 out.len += 1;
             }
         }

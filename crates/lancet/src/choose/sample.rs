@@ -50,7 +50,7 @@ mod tests {
 
     fn numbers(n: usize) -> Values {
         let mut out = FixedValues::new(32);
-        out.data.extend((0..n as u32).collect::<Vec<_>>());
+        out.data.to_mut().extend((0..n as u32).collect::<Vec<_>>());
         out.len = n;
         Values::Fixed(out)
     }

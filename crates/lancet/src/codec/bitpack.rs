@@ -179,9 +179,9 @@ pub(super) fn decode_inline(
     check_bits(bits, out)?;
     let picked = num_picked(ranges, num_values)?;
     let start = out.data.len();
-    with_word!(bits, T => inline_into::<T, _>(buffer, num_values, ranges, picked, &mut out.data))?;
+    with_word!(bits, T => inline_into::<T, _>(buffer, num_values, ranges, picked, out.data.to_mut()))?;
     let width = out.width_bytes().unwrap_or_default();
-    out.data.truncate(start.saturating_add(product(picked, width)?));
+    out.data.to_mut().truncate(start.saturating_add(product(picked, width)?));
     out.len = out.len.saturating_add(picked);
     Ok(())
 }
@@ -268,7 +268,7 @@ pub(crate) fn decode_out_of_line(
     // A bit may stand for a whole word, and no bits for any number of them.
     scratch.claim(size_u64(super::byte_len(num_values, bits)?), "a packed block")?;
     with_word!(bits, T => {
-        out_of_line_into::<T, _>(bytes, packed_bits, num_values, &mut out.data)
+        out_of_line_into::<T, _>(bytes, packed_bits, num_values, out.data.to_mut())
     })?;
     out.len = out.len.saturating_add(num_values);
     Ok(())

@@ -168,7 +168,7 @@ pub(crate) fn decode_levels(
         }
         Encoding::Rle { bits: 16 } => {
             let levels = &mut scratch.levels;
-            levels.data.clear();
+            levels.data.to_mut().clear();
             levels.len = 0;
             rle::decode_block(bytes, 16, num_levels, levels)?;
             out.extend_from_slice(levels.data.typed_data());

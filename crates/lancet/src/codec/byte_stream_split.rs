@@ -53,9 +53,9 @@ fn decode_typed<const WIDTH: usize>(
             stream.get(range.clone()).unwrap_or_default()
         });
         let start = out.data.len();
-        out.data.extend_zeros(range.len().saturating_mul(WIDTH));
+        out.data.to_mut().extend_zeros(range.len().saturating_mul(WIDTH));
         out.len = out.len.saturating_add(range.len());
-        let appended = out.data.as_slice_mut().get_mut(start..).unwrap_or_default();
+        let appended = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
         merge(streams, appended.as_chunks_mut().0);
     }
     Ok(())

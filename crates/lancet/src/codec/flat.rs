@@ -104,7 +104,7 @@ impl<'a> Rows<'a> {
         );
         let start = out.data.len();
         out.push_zeros(len)?;
-        let to = out.data.as_slice_mut().get_mut(start..).unwrap_or_default();
+        let to = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
         match width {
             1 => copy::<1>(parts, to),
             2 => copy::<2>(parts, to),

@@ -146,7 +146,7 @@ fn gather_fixed(dictionary: &FixedValues, indices: &[u32], out: &mut FixedValues
         return gather_bits(dictionary, indices, out);
     };
     out.push_zeros(indices.len())?;
-    let to = out.data.as_slice_mut().get_mut(start..).unwrap_or_default();
+    let to = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
     let items = dictionary.data.as_slice();
     match width {
         1 => copy::<1>(items, indices, to),
@@ -321,7 +321,7 @@ mod tests {
         dictionary.push_default(2).unwrap();
         let Values::FixedSizeList(lists) = &mut dictionary else { panic!() };
         let Values::Fixed(items) = &mut *lists.items else { panic!() };
-        items.data.as_slice_mut().copy_from_slice(&[1, 2, 3, 4]);
+        items.data.to_mut().as_slice_mut().copy_from_slice(&[1, 2, 3, 4]);
         let mut out = Values::new(&list);
         let indices = indices(8, &[1, 9, 0]);
         out.gather(&dictionary, &indices, Some(&[0b101]), &mut Scratch::new(200)).unwrap();

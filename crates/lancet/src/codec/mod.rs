@@ -30,6 +30,7 @@ mod packed_struct;
 pub(crate) mod per_value;
 mod rle;
 mod slots;
+mod value_buffer;
 pub(crate) mod values;
 mod variable;
 
@@ -37,6 +38,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use value_buffer::ValueBuffer;
 pub(crate) use values::{
     FixedSizeListValues, FixedValues, Offsets, ValueType, Values, VariableValues,
 };

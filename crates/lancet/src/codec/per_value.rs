@@ -10,12 +10,17 @@
     clippy::cast_possible_truncation
 )]
 
+use bytes::Bytes;
+
 use super::flat::{self, Rows};
 use super::{
-    Encoding, PackedField, PackedWidth, Scratch, ValueType, Values, fixed_size_list, fsst, general,
-    mini_block, mismatch, packed_struct, size, size_u64,
+    Encoding, PackedField, PackedWidth, Scratch, ValueBuffer, ValueType, Values, byte_len,
+    fixed_size_list, fsst, general, mini_block, mismatch, packed_struct, product, size, size_u64,
 };
 use crate::error::{Error, Result, ensure};
+
+/// Fewer bytes than this are copied: what they were read with may be much more, and would be kept.
+const SHARED_BYTES: usize = 64 << 10;
 
 /// Whether values have lengths of their own.
 pub(crate) fn is_variable(encoding: &Encoding) -> bool {
@@ -148,6 +153,45 @@ pub(crate) fn decode_rows(
         }
         (Encoding::Constant, out) => out.push_default(num_rows),
         _ => Err(mismatch(encoding, "the rows of this column")),
+    }
+}
+
+/// Takes the bytes of rows as the values themselves, where that is what they are and there are no
+/// others yet; tells whether it did.
+pub(crate) fn share_rows(
+    encoding: &Encoding,
+    zipped: &Bytes,
+    num_rows: usize,
+    out: &mut Values,
+) -> Result<bool> {
+    if zipped.len() < SHARED_BYTES || out.len() > 0 {
+        return Ok(false);
+    }
+    match (encoding, out) {
+        (Encoding::Flat { bits }, Values::Fixed(out)) if *bits == out.bits => {
+            let Some(data) = ValueBuffer::share(zipped, fixed_width_bytes(encoding)?) else {
+                return Ok(false);
+            };
+            ensure!(
+                data.len() == byte_len(num_rows, *bits)?,
+                "{num_rows} values of {bits} bits in {} bytes",
+                data.len()
+            );
+            (out.data, out.len) = (data, num_rows);
+            Ok(true)
+        }
+        (
+            Encoding::FixedSizeList { items_per_value, has_validity: false, values },
+            Values::FixedSizeList(out),
+        ) if *items_per_value == out.dimension => {
+            let num_items = product(num_rows, size(out.dimension)?)?;
+            let shared = share_rows(values, zipped, num_items, &mut out.items)?;
+            if shared {
+                out.len = num_rows;
+            }
+            Ok(shared)
+        }
+        _ => Ok(false),
     }
 }
 

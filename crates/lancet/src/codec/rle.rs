@@ -123,9 +123,9 @@ fn expand_typed<const WIDTH: usize>(
 ) -> Result<()> {
     let num_wanted: usize = ranges.iter().map(Range::len).sum();
     let start = out.data.len();
-    out.data.resize(start + num_wanted * WIDTH, 0);
+    out.data.to_mut().resize(start + num_wanted * WIDTH, 0);
     out.len += num_wanted;
-    let appended = out.data.as_slice_mut().get_mut(start..).unwrap_or_default();
+    let appended = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
     let mut room = appended.as_chunks_mut::<WIDTH>().0;
 
     let mut runs = values.as_chunks::<WIDTH>().0.iter().zip(lengths);

@@ -38,7 +38,10 @@ impl Values {
     pub(crate) fn reserve(&mut self, count: usize, max_bytes: usize) {
         match self {
             Self::Nothing { .. } | Self::Struct { .. } => {}
-            Self::Fixed(fixed) => fixed.data.reserve(fixed_bytes(fixed, count).min(max_bytes)),
+            Self::Fixed(fixed) => {
+                let bytes = fixed_bytes(fixed, count).min(max_bytes);
+                fixed.data.to_mut().reserve(bytes);
+            }
             Self::Variable(variable) => match &mut variable.offsets {
                 Offsets::Bits32(offsets) => offsets.reserve(count.min(max_bytes / 4)),
                 Offsets::Bits64(offsets) => offsets.reserve(count.min(max_bytes / 8)),

@@ -11,9 +11,9 @@
 
 use std::ops::Range;
 
-use arrow_buffer::{MutableBuffer, bit_mask};
+use arrow_buffer::bit_mask;
 
-use super::{byte_len, product, size};
+use super::{ValueBuffer, byte_len, product, size};
 use crate::error::{Error, Result, ensure};
 
 /// What one value of a leaf looks like.
@@ -47,7 +47,7 @@ pub(crate) struct FixedValues {
     pub(crate) bits: u64,
     pub(crate) len: usize,
     /// `ceil(len * bits / 8)` bytes, aligned for Arrow.
-    pub(crate) data: MutableBuffer,
+    pub(crate) data: ValueBuffer,
 }
 
 /// Byte strings: value `i` is `bytes[offsets[i]..offsets[i + 1]]`; `offsets` starts as `[0]`.
@@ -193,14 +193,13 @@ impl Values {
 impl PartialEq for FixedValues {
     fn eq(&self, other: &Self) -> bool {
         // Buffers themselves would also compare their capacities.
-        (self.bits, self.len, self.data.as_slice())
-            == (other.bits, other.len, other.data.as_slice())
+        (self.bits, self.len, &*self.data) == (other.bits, other.len, &*other.data)
     }
 }
 
 impl FixedValues {
     pub(crate) fn new(bits: u64) -> Self {
-        Self { bits, len: 0, data: MutableBuffer::new(0) }
+        Self { bits, len: 0, data: ValueBuffer::new() }
     }
 
     /// Bytes of one value; `None` for bitmaps.
@@ -211,7 +210,7 @@ impl FixedValues {
     /// Appends `count` zeros.
     pub(crate) fn push_zeros(&mut self, count: usize) -> Result<()> {
         let len = self.len.checked_add(count).ok_or_else(too_many)?;
-        self.data.resize(byte_len(len, self.bits)?, 0);
+        self.data.to_mut().resize(byte_len(len, self.bits)?, 0);
         self.len = len;
         Ok(())
     }
@@ -224,7 +223,7 @@ impl FixedValues {
         let span = product(range.start, width)?..product(range.end, width)?;
         let bytes = source.get(span);
         ensure!(bytes.is_some(), "values {range:?} end beyond {} bytes", source.len());
-        self.data.extend_from_slice(bytes.unwrap_or_default());
+        self.data.to_mut().extend_from_slice(bytes.unwrap_or_default());
         self.len = self.len.checked_add(range.len()).ok_or_else(too_many)?;
         Ok(())
     }
@@ -239,7 +238,13 @@ impl FixedValues {
         );
         let start = self.len;
         self.push_zeros(range.len())?;
-        bit_mask::set_bits(self.data.as_slice_mut(), source, start, range.start, range.len());
+        bit_mask::set_bits(
+            self.data.to_mut().as_slice_mut(),
+            source,
+            start,
+            range.start,
+            range.len(),
+        );
         Ok(())
     }
 
@@ -265,21 +270,21 @@ impl FixedValues {
             from.len,
             from.bits
         );
-        self.append_flat(from.data.as_slice(), range)
+        self.append_flat(&from.data, range)
     }
 
     /// The bytes of the values `range`; not for bitmaps.
     pub(crate) fn bytes(&self, range: Range<usize>) -> Result<&[u8]> {
         let width = self.width_bytes().unwrap_or_default();
         let span = product(range.start, width)?..product(range.end, width)?;
-        let bytes = self.data.as_slice().get(span).filter(|_| width > 0);
+        let bytes = self.data.get(span).filter(|_| width > 0);
         ensure!(bytes.is_some(), "values {range:?} do not exist, there are {}", self.len);
         Ok(bytes.unwrap_or_default())
     }
 
     /// Whether bit `index` of a bitmap is set.
     pub(crate) fn bit(&self, index: usize) -> bool {
-        let byte = index.checked_div(8).and_then(|byte| self.data.as_slice().get(byte));
+        let byte = index.checked_div(8).and_then(|byte| self.data.get(byte));
         let mask = 1_u8.rotate_left(u32::try_from(index.checked_rem(8).unwrap_or(0)).unwrap_or(0));
         self.bits == 1 && index < self.len && byte.is_some_and(|byte| byte & mask != 0)
     }

@@ -78,7 +78,7 @@ mod tests {
 
     fn numbers(values: impl Iterator<Item = u64>) -> Values {
         let mut out = FixedValues::new(64);
-        out.data.extend(values);
+        out.data.to_mut().extend(values);
         out.len = out.data.len() / 8;
         Values::Fixed(out)
     }

@@ -99,7 +99,7 @@ mod tests {
 
     fn numbers(values: &[u32]) -> Values {
         let mut out = FixedValues::new(32);
-        out.data.extend_from_slice(values);
+        out.data.to_mut().extend_from_slice(values);
         out.len = values.len();
         Values::Fixed(out)
     }

@@ -50,7 +50,7 @@ mod tests {
 
     fn words<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> FixedValues {
         let mut out = FixedValues::new(size_of::<T>() as u64 * 8);
-        out.data.extend_from_slice(values);
+        out.data.to_mut().extend_from_slice(values);
         out.len = values.len();
         out
     }

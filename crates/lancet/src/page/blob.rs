@@ -49,7 +49,7 @@ impl Descriptions {
         for span in &self.spans {
             let pair = [span.start, span.end.saturating_sub(span.start)];
             for (field, value) in fields.iter_mut().zip(pair) {
-                field.data.push(value);
+                field.data.to_mut().push(value);
                 field.len = field.len.saturating_add(1);
             }
         }
@@ -87,16 +87,15 @@ pub(super) fn decode(
     let SinkValues::Plain(Values::Struct { len, children }) = inner.values else {
         return Err(Error::corrupt("blob descriptions that are not structs"));
     };
-    let (Some(Values::Fixed(positions)), Some(Values::Fixed(sizes))) =
-        (children.first(), children.get(1))
-    else {
+    let [Values::Fixed(positions), Values::Fixed(sizes)] = children.as_slice() else {
         return Err(Error::corrupt("blob descriptions that are not positions and sizes"));
     };
     let max_def = Numbering::new(&layout.layers)?.max_def;
     let SinkValues::Blob(out) = &mut sink.values else {
         return Err(Error::corrupt("a blob page in a column that is not one"));
     };
-    let pairs = positions.data.typed_data::<u64>().iter().zip(sizes.data.typed_data::<u64>());
+    let pairs = positions.data.typed_data::<u64>().iter();
+    let pairs = pairs.zip(sizes.data.typed_data::<u64>());
     for (position, size) in pairs {
         let (span, level) = match (*position, *size) {
             (_, 0) => (0..0, null_level(*position, max_def)?),
@@ -140,7 +139,7 @@ pub(crate) fn encode(
         let def = levels.def.and_then(|def| def.get(i)).copied().unwrap_or(0);
         let pair = if def > 0 { [u64::from(def) << 16, 0] } else { [*position, *size] };
         for (field, value) in fields.iter_mut().zip(pair) {
-            field.data.push(value);
+            field.data.to_mut().push(value);
             field.len = field.len.saturating_add(1);
         }
     }

@@ -212,7 +212,7 @@ fn fixed_scalar(value: &[u8], value_type: &ValueType) -> Result<Values> {
     };
     let width = usize::try_from(fixed.bits.div_ceil(8)).unwrap_or(usize::MAX);
     ensure!(value.len() == width, "a constant of {} bytes for a type of {width}", value.len());
-    fixed.data.extend_from_slice(value);
+    fixed.data.to_mut().extend_from_slice(value);
     fixed.len = 1;
     Ok(values)
 }

@@ -90,7 +90,10 @@ impl DictionaryValues {
             )));
         }
         let width = self.keys.width_bytes().unwrap_or(0);
-        self.keys.data.extend_from_slice(key.to_le_bytes().get(..width).unwrap_or_default());
+        self.keys
+            .data
+            .to_mut()
+            .extend_from_slice(key.to_le_bytes().get(..width).unwrap_or_default());
         self.keys.len = self.keys.len.saturating_add(1);
         Ok(())
     }

@@ -92,6 +92,12 @@ impl Page {
         }
     }
 
+    /// Whether the bytes of rows may be their values as Arrow has them.
+    pub(crate) fn may_share(&self) -> bool {
+        matches!(&self.layout, Layout::FullZip(layout)
+            if full_zip::row_bytes(layout).is_some() && layout.control_bytes() == 0)
+    }
+
     /// The buffer that holds the values of all rows; none where they come with the index.
     pub(crate) fn data_span(&self) -> Option<&Range<u64>> {
         match &self.layout {

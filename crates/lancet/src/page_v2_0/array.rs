@@ -238,7 +238,7 @@ impl Array {
 pub(super) fn both(a: Option<FixedValues>, b: Option<FixedValues>) -> Option<FixedValues> {
     match (a, b) {
         (Some(mut a), Some(b)) => {
-            let bytes = a.data.as_slice_mut().iter_mut().zip(b.data.as_slice());
+            let bytes = a.data.to_mut().as_slice_mut().iter_mut().zip(b.data.as_slice());
             bytes.for_each(|(a, b)| *a &= b);
             Some(a)
         }

@@ -17,7 +17,7 @@ use super::column::{ArrayColumn, Content};
 use super::field::Shared;
 use super::index::ArrayIndex;
 use super::strings::FoundStrings;
-use super::validity::Validity;
+use super::validity::{Validity, bitmap};
 use super::{Fetched, count, count_in};
 use crate::codec::{FixedValues, Scratch, Values, VariableValues};
 use crate::error::{Error, Locate, Result, ensure};
@@ -380,10 +380,10 @@ fn append_dictionary(
         };
         let valid = valid.as_ref().is_none_or(|valid| valid.bit(i));
         let number = number.filter(|number| valid && is_item(*number));
-        indices.data.push(number.unwrap_or(0));
+        indices.data.to_mut().push(number.unwrap_or(0));
         if number.is_none() {
             has_nulls = true;
-            arrow_buffer::bit_util::unset_bit(present.data.as_slice_mut(), i);
+            arrow_buffer::bit_util::unset_bit(present.data.to_mut().as_slice_mut(), i);
         }
     }
     indices.len = stored.len;
@@ -417,8 +417,7 @@ fn describe_blobs(
     }
     let mut rows = pairs.iter();
     let valid = |_| rows.next().is_some_and(|pair| *pair != [1, 0]);
-    let data = arrow_buffer::MutableBuffer::collect_bool(pairs.len(), valid);
-    Ok(Some(FixedValues { bits: 1, len: pairs.len(), data }))
+    bitmap(pairs.len(), valid).map(Some)
 }
 
 fn mismatch() -> Error {

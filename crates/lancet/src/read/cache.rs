@@ -46,18 +46,44 @@ struct ByBytes;
 
 impl Weighter<PageKey, CachedPage> for ByBytes {
     fn weight(&self, _: &PageKey, index: &CachedPage) -> u64 {
-        match index {
-            CachedPage::Layout(index) => index.size_bytes() as u64,
-            CachedPage::Array(index) => index.size_bytes() as u64,
-        }
+        let size_bytes = match index {
+            CachedPage::Layout(index) => index.size_bytes(),
+            CachedPage::Array(index) => index.size_bytes(),
+        };
+        (size_bytes + ENTRY_BYTES) as u64
     }
+}
+
+/// What an entry takes beside the index: its key and its place in the cache, twice for the gaps of
+/// a hash table.
+const ENTRY_BYTES: usize = 2 * (size_of::<PageKey>() + size_of::<Arc<PageIndex>>() + 16);
+
+/// What a [`SearchCache`] holds and what it was good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheStats {
+    /// Page indexes that were there when they were needed.
+    pub hits: u64,
+    /// Page indexes that had to be read from the file.
+    pub misses: u64,
+    /// Page indexes in the cache.
+    pub pages: usize,
+    /// Bytes they take.
+    pub bytes: u64,
 }
 
 /// Page indexes of one or several readers, least recently used ones dropped first.
 #[derive(Clone)]
 pub struct SearchCache {
     pages: Arc<Cache<PageKey, CachedPage, ByBytes>>,
-    next_file: Arc<AtomicU64>,
+    counters: Arc<Counters>,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    files: AtomicU64,
+    hits: AtomicU64,
+    misses: AtomicU64,
 }
 
 impl SearchCache {
@@ -66,17 +92,30 @@ impl SearchCache {
         let expected_pages = 1024;
         Self {
             pages: Arc::new(Cache::with_weighter(expected_pages, bytes, ByBytes)),
-            next_file: Arc::default(),
+            counters: Arc::default(),
+        }
+    }
+
+    /// Hits, misses and contents, over all files that share the cache.
+    pub fn stats(&self) -> CacheStats {
+        CacheStats {
+            hits: self.counters.hits.load(Ordering::Relaxed),
+            misses: self.counters.misses.load(Ordering::Relaxed),
+            pages: self.pages.len(),
+            bytes: self.pages.weight(),
         }
     }
 
     /// A number for a file that no other file in this cache has.
     pub(crate) fn register(&self) -> u64 {
-        self.next_file.fetch_add(1, Ordering::Relaxed)
+        self.counters.files.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn get(&self, key: PageKey) -> Option<CachedPage> {
-        self.pages.get(&key)
+        let index = self.pages.get(&key);
+        let counter = if index.is_some() { &self.counters.hits } else { &self.counters.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+        index
     }
 
     pub(crate) fn insert(&self, key: PageKey, index: CachedPage) {

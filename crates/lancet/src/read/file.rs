@@ -232,12 +232,19 @@ impl OpenFile {
     pub(crate) fn row_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
         let of_leaf = |leaf: &LeafColumnType| {
             let Some(column) = self.column(leaf.column) else { return 0 };
-            let stored = column.pages.iter().flat_map(|page| &page.buffers);
-            let stored = stored.map(|span| span.end.saturating_sub(span.start));
-            let stored = stored.fold(0, u64::saturating_add) / column.num_rows.max(1);
+            let stored = column.stored_bytes() / column.num_rows.max(1);
             stored.max(leaf.leaf.values.fixed_bytes())
         };
         leaves.iter().map(of_leaf).fold(0, u64::saturating_add)
+    }
+
+    /// The rows after the pages of the column that takes the most bytes.
+    pub(crate) fn page_ends_of_widest(&self, leaves: &[LeafColumnType]) -> Vec<u64> {
+        let columns = leaves.iter().filter_map(|leaf| Some((leaf, self.column(leaf.column)?)));
+        let widest = columns.max_by_key(|(_, column)| column.stored_bytes());
+        let Some((leaf, column)) = widest else { return Vec::new() };
+        let end = |page: &Page| leaf.rows_of_entries(page.first_row.saturating_add(page.num_rows));
+        column.pages.iter().filter_map(|page| end(page).ok()).collect()
     }
 
     /// Number of rows of columns that are read together.
@@ -306,6 +313,12 @@ impl fmt::Debug for OpenFile {
 }
 
 impl FileColumn {
+    /// Bytes of all pages in the file.
+    fn stored_bytes(&self) -> u64 {
+        let spans = self.pages.iter().flat_map(|page| &page.buffers);
+        spans.map(|span| span.end.saturating_sub(span.start)).fold(0, u64::saturating_add)
+    }
+
     /// A page by number.
     pub(crate) fn page(&self, number: usize) -> Result<&Page> {
         self.pages.get(number).ok_or_else(|| Error::corrupt(format!("page {number} is missing")))

@@ -24,7 +24,7 @@ use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
 pub use blobs::{BlobDescription, Blobs};
-pub use cache::SearchCache;
+pub use cache::{CacheStats, SearchCache};
 pub use scan::{Batches, Scan};
 pub use source::Source;
 
@@ -35,6 +35,7 @@ use crate::schema::projection::{Projection, project};
 use file::OpenFile;
 use request::ProjectedColumns;
 use rounds::Rounds;
+use source::FileSource;
 
 /// How a file is read. What the limits cover stands in `LIMITS.md`.
 #[derive(Debug, Clone)]
@@ -51,6 +52,10 @@ pub struct ReadOptions {
     /// Whether whole buffers and the metadata are checked against the file's checksums, if it has
     /// some. Reads of parts of a buffer are not covered. Off unless told.
     pub verify_checksums: bool,
+    /// Maps files on disk into memory instead of reading them: nothing is copied that need not be
+    /// decoded. Nobody may change or shorten the file meanwhile; a file that is cut while it is
+    /// mapped ends the process. Off unless told.
+    pub memory_map: bool,
     /// Where page indexes are kept between reads; clones share one budget. 64 MiB unless told.
     pub search_cache: SearchCache,
 }
@@ -62,6 +67,7 @@ impl Default for ReadOptions {
             max_metadata_bytes: 1 << 30,
             max_nesting: MAX_DEPTH,
             verify_checksums: false,
+            memory_map: false,
             search_cache: SearchCache::new(64 << 20),
         }
     }
@@ -101,7 +107,10 @@ impl FileReader {
 
     /// Opens a file on disk with options.
     pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self> {
-        Self::from_source(Arc::new(source::FileSource::open(path.as_ref())?), options)
+        let file = FileSource::open(path.as_ref())?;
+        let source: Arc<dyn Source> =
+            if options.memory_map { Arc::new(file.map()?) } else { Arc::new(file) };
+        Self::from_source(source, options)
     }
 
     /// Opens a file that is in memory.
@@ -175,6 +184,12 @@ impl FileReader {
     /// Starts to describe a scan.
     pub fn scan(&self) -> Scan {
         Scan::new(self.clone())
+    }
+
+    /// What the search cache holds, and how often it had what was needed. Readers that share a cache
+    /// share its figures.
+    pub fn cache_stats(&self) -> CacheStats {
+        self.file.options.search_cache.stats()
     }
 
     /// What the file is made of. Reads the metadata of all columns.

@@ -297,7 +297,9 @@ impl Request {
             total = total.saturating_add(stored);
             // Room is made for what the bytes may yield, as far as the budget goes.
             let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
-            read.sink.reserve(num_rows, stored, most);
+            if !read.may_share() {
+                read.sink.reserve(num_rows, stored, most);
+            }
             work.push((leaf.column, read, fetched));
         }
         let decode = |(column, read, fetched): (u32, &mut LeafRead, Vec<Bytes>)| {
@@ -380,6 +382,12 @@ impl Request {
 }
 
 impl LeafRead {
+    /// Whether the values may be the bytes of the one page that is read.
+    fn may_share(&self) -> bool {
+        let [read] = self.pages.as_slice() else { return false };
+        self.column.page(read.page).is_ok_and(Page::may_share)
+    }
+
     fn decode(&mut self, fetched: &[Bytes], scratch: &mut Scratch) -> Result<()> {
         let mut rest = fetched;
         for read in &self.pages {

@@ -102,13 +102,20 @@ impl Scan {
             Some(columns) => arrays::row_bytes(columns, &projection, num_rows).max(1),
             None => self.reader.file.row_bytes(&projection.leaves).max(1),
         };
-        let batch_rows = (self.batch_bytes / row_bytes).clamp(1, self.batch_rows as u64);
+        let asked_rows = self.batch_rows as u64;
+        let batch_rows = (self.batch_bytes / row_bytes).clamp(1, asked_rows);
+        let cuts = match &self.reader.file.arrays {
+            None if batch_rows < asked_rows => {
+                self.reader.file.page_ends_of_widest(&projection.leaves)
+            }
+            _ => Vec::new(),
+        };
         // A thread of rayon that waits for others of its kind could wait forever.
         let inside = rayon::current_thread_index().is_some();
         let threads = self.threads.unwrap_or_else(rayon::current_num_threads);
         let ahead = if inside || threads <= 1 { 0 } else { threads };
         let reading = VecDeque::new();
-        Ok(Batches { reader: self.reader, projection, rows, batch_rows, ahead, reading })
+        Ok(Batches { reader: self.reader, projection, rows, batch_rows, cuts, ahead, reading })
     }
 }
 
@@ -120,6 +127,9 @@ pub struct Batches {
     /// Rows nobody reads yet.
     rows: Range<u64>,
     batch_rows: u64,
+    /// Rows at which batches end if they can, sorted: a batch that is one page of wide rows may be
+    /// the bytes that were read.
+    cuts: Vec<u64>,
     /// How many batches may be read ahead.
     ahead: usize,
     /// Batches that are being read, in row order.
@@ -137,8 +147,13 @@ impl Batches {
         if self.rows.is_empty() {
             return None;
         }
-        let end = self.rows.end.min(self.rows.start.saturating_add(self.batch_rows));
-        let rows = self.rows.start..end;
+        let start = self.rows.start;
+        let end = start.saturating_add(self.batch_rows);
+        let next_cut =
+            self.cuts.partition_point(|cut| *cut <= start.saturating_add(self.batch_rows / 2));
+        let end = self.cuts.get(next_cut).map_or(end, |cut| end.min(*cut));
+        let rows = start..end.min(self.rows.end);
+        let end = rows.end;
         self.rows.start = end;
         Some(rows)
     }

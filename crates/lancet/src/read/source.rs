@@ -46,6 +46,10 @@ pub(crate) struct FileSource {
 /// copying the gap.
 const MERGE_GAP: u64 = 4096;
 
+/// Reads do not grow beyond this by merging: the call is no longer what they cost, and whoever keeps
+/// a part of the bytes keeps all of them.
+const MERGE_BYTES: u64 = 1 << 20;
+
 impl FileSource {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
@@ -57,31 +61,54 @@ impl FileSource {
         Ok(Self { file, size: metadata.len(), name })
     }
 
-    fn read_span(&self, span: &Range<u64>) -> Result<Bytes> {
-        let len = usize::try_from(span.end.saturating_sub(span.start));
-        let mut buffer = vec![0; len.map_err(|_| beyond_the_end(span))?];
-        self.read_exact(&mut buffer, span.start)
-            .map_err(|e| Error::io(format!("cannot read {}", self.name), e))?;
-        Ok(buffer.into())
+    /// The whole file, mapped into memory.
+    #[expect(unsafe_code, reason = "what a mapping is")]
+    pub(crate) fn map(&self) -> Result<Bytes> {
+        // SAFETY: nobody may change the file meanwhile, as `ReadOptions::memory_map` says.
+        let map = unsafe { memmap2::Mmap::map(&self.file) };
+        let map = map.map_err(|e| Error::io(format!("cannot map {}", self.name), e))?;
+        Ok(Bytes::from_owner(map))
     }
 
+    fn read_span(&self, span: &Range<u64>) -> Result<Bytes> {
+        let len = usize::try_from(span.end.saturating_sub(span.start));
+        let len = len.map_err(|_| beyond_the_end(span))?;
+        self.read_exact(len, span.start)
+            .map(Bytes::from)
+            .map_err(|e| Error::io(format!("cannot read {}", self.name), e))
+    }
+
+    /// Reads into memory that nobody has filled with zeros before.
     #[cfg(unix)]
-    fn read_exact(&self, buffer: &mut [u8], position: u64) -> std::io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&self.file, buffer, position)
+    fn read_exact(&self, len: usize, position: u64) -> std::io::Result<Vec<u8>> {
+        let mut buffer = Vec::with_capacity(len);
+        while buffer.len() < len {
+            let at = position.saturating_add(buffer.len() as u64);
+            let spare = rustix::buffer::spare_capacity(&mut buffer);
+            match rustix::io::pread(&self.file, spare, at) {
+                Ok(0) => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        buffer.truncate(len);
+        Ok(buffer)
     }
 
     #[cfg(windows)]
-    fn read_exact(&self, mut buffer: &mut [u8], mut position: u64) -> std::io::Result<()> {
-        while !buffer.is_empty() {
-            match std::os::windows::fs::FileExt::seek_read(&self.file, buffer, position)? {
+    fn read_exact(&self, len: usize, mut position: u64) -> std::io::Result<Vec<u8>> {
+        let mut buffer = vec![0; len];
+        let mut rest = buffer.as_mut_slice();
+        while !rest.is_empty() {
+            match std::os::windows::fs::FileExt::seek_read(&self.file, rest, position)? {
                 0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
                 n => {
-                    buffer = buffer.split_at_mut(n).1;
+                    rest = rest.split_at_mut(n).1;
                     position = position.saturating_add(n as u64);
                 }
             }
         }
-        Ok(())
+        Ok(buffer)
     }
 }
 
@@ -118,9 +145,7 @@ pub(crate) fn coalesce(spans: &[Range<u64>], gap: u64) -> Coalesced {
     let mut read_of = vec![0; spans.len()];
     for (i, span) in order.iter().filter_map(|&i| spans.get(i).map(|span| (i, span))) {
         match reads.last_mut() {
-            Some(read) if span.start <= read.end.saturating_add(gap) => {
-                read.end = read.end.max(span.end);
-            }
+            Some(read) if joins(read, span, gap) => read.end = read.end.max(span.end),
             _ => reads.push(span.clone()),
         }
         if let Some(read) = read_of.get_mut(i) {
@@ -128,6 +153,13 @@ pub(crate) fn coalesce(spans: &[Range<u64>], gap: u64) -> Coalesced {
         }
     }
     Coalesced { reads, read_of }
+}
+
+/// Whether a span is read together with what was read before it.
+fn joins(read: &Range<u64>, span: &Range<u64>, gap: u64) -> bool {
+    let inside = span.end <= read.end;
+    let near = span.start <= read.end.saturating_add(gap);
+    inside || near && span.end.saturating_sub(read.start) <= MERGE_BYTES
 }
 
 impl Coalesced {

@@ -69,7 +69,7 @@ impl RowDecoder<'_> {
     /// One entry a row, all of the same size.
     fn fixed_flat(
         &mut self,
-        bytes: &[u8],
+        bytes: &Bytes,
         width: usize,
         rows: &Range<u64>,
         scratch: &mut Scratch,
@@ -89,6 +89,10 @@ impl RowDecoder<'_> {
             for row in bytes.chunks_exact(stride) {
                 self.control_word(&mut Cursor::new(row))?;
             }
+        }
+        if control == 0 && per_value::share_rows(&self.layout.values, bytes, num_rows, self.values)?
+        {
+            return Ok(());
         }
         self.claim_null_items(rows.end.saturating_sub(rows.start), scratch)?;
         per_value::decode_rows(&self.layout.values, bytes, stride, control, num_rows, self.values)

@@ -1,0 +1,113 @@
+//! The rows that are looked at: all of a file, or batches spread evenly over it.
+
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+use crate::error::Result;
+use crate::input::{self, Selection};
+use crate::progress;
+
+/// Bytes of Arrow data that a sample stays under.
+const SAMPLE_BYTES: usize = 256 << 20;
+/// Some rows of a file.
+#[derive(Debug)]
+pub struct Sample {
+    pub schema: SchemaRef,
+    /// Rows of the whole file.
+    pub file_rows: u64,
+    /// The rows that were kept, in order.
+    pub batches: Vec<RecordBatch>,
+}
+
+impl Sample {
+    /// Rows that were kept.
+    pub fn rows(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
+    }
+
+    /// Reads a file; keeps every n-th batch, with the n that leaves at most `most` rows. Without
+    /// `most` every row is kept.
+    pub fn read(
+        path: &Path,
+        selection: &Selection,
+        most: Option<usize>,
+        quiet: bool,
+    ) -> Result<Self> {
+        let input = input::open_selection(path, selection)?;
+        let bar = progress::bar(input.rows, quiet);
+        let mut kept = Kept { most, ..Kept::default() };
+        let mut file_rows = 0;
+        for batch in input.batches {
+            let batch = batch?;
+            file_rows += batch.num_rows() as u64;
+            bar.inc(batch.num_rows() as u64);
+            kept.push(batch);
+        }
+        bar.finish_and_clear();
+        Ok(Self { schema: input.schema, file_rows, batches: kept.batches })
+    }
+}
+
+/// Every `2^thinned`-th batch of those that came.
+#[derive(Debug, Default)]
+struct Kept {
+    most: Option<usize>,
+    thinned: u32,
+    seen: usize,
+    batches: Vec<RecordBatch>,
+}
+
+impl Kept {
+    fn push(&mut self, batch: RecordBatch) {
+        if self.seen.is_multiple_of(1 << self.thinned) {
+            self.batches.push(batch);
+            while self.batches.len() > 1 && self.is_too_much() {
+                let mut position = 0;
+                self.batches.retain(|_| {
+                    position += 1;
+                    position % 2 == 1
+                });
+                self.thinned += 1;
+            }
+        }
+        self.seen += 1;
+    }
+
+    fn is_too_much(&self) -> bool {
+        let Some(most) = self.most else { return false };
+        let rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
+        let bytes: usize = self.batches.iter().map(RecordBatch::get_array_memory_size).sum();
+        rows > most || bytes > SAMPLE_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{Int64Array, cast::AsArray, types::Int64Type};
+
+    use super::*;
+
+    fn numbers(start: i64, len: i64) -> RecordBatch {
+        let numbers = Int64Array::from_iter_values(start..start + len);
+        RecordBatch::try_from_iter([("n", Arc::new(numbers) as _)]).unwrap()
+    }
+
+    #[test]
+    fn batches_are_spread_evenly() {
+        let len = 1000;
+        let mut kept = Kept { most: Some(8 * len as usize), ..Kept::default() };
+        (0..100).for_each(|i| kept.push(numbers(i * len, len)));
+        let first =
+            |batch: &RecordBatch| batch.column(0).as_primitive::<Int64Type>().value(0) / len;
+        let starts: Vec<i64> = kept.batches.iter().map(first).collect();
+        assert_eq!(starts, [0, 16, 32, 48, 64, 80, 96]);
+
+        let mut all = Kept::default();
+        (0..100).for_each(|i| all.push(numbers(i * len, len)));
+        assert_eq!(all.batches.len(), 100);
+    }
+}

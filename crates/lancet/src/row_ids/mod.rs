@@ -1,0 +1,79 @@
+//! Row ids and row versions of a table's fragments.
+//!
+//! A table with stable row ids keeps, for each fragment, the id of every row in row order
+//! ([`RowIdSequence`]) and the table version in which each row was made and last changed
+//! ([`RowVersionSequence`]). Both are small protobuf messages made of segments:
+//!
+//! | segment | ids |
+//! |---|---|
+//! | range | `start..end` |
+//! | range with holes | `start..end` without the holes, which are listed |
+//! | range with bitmap | the ids of `start..end` whose bit is set, lowest bit of a byte first |
+//! | sorted array | increasing ids, 2 or 4 bytes from a base, or 8 bytes each |
+//! | array | ids in any order, stored likewise |
+//!
+//! A sequence costs what its segments cost: a billion ids in a row are one range. Nothing here
+//! expands a sequence unless asked to, so a few forged bytes that claim 2^64-1 ids do no harm.
+//!
+//! Deleted rows keep their place: a sequence always has as many ids as the fragment has physical
+//! rows. [`RowIdIndex`] goes the other way, from an id to the address of the one live row that has it.
+//!
+//! ```
+//! use lancet::row_ids::RowIdSequence;
+//!
+//! # fn main() -> lancet::Result<()> {
+//! let mut ids = RowIdSequence::from(0..1_000_000_000);
+//! ids.delete(&[7, 8, 500]);
+//! assert_eq!(ids.len(), 999_999_997);
+//! assert_eq!(ids.get(7), Some(9));
+//! assert_eq!(ids.position(501), Some(498));
+//! assert!(ids.encode().len() < 40);
+//! assert_eq!(RowIdSequence::decode(&ids.encode())?, ids);
+//! # Ok(())
+//! # }
+//! ```
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+mod address;
+mod array;
+mod bitmap;
+mod bitmap_iter;
+mod bits;
+mod choose;
+mod edit;
+mod holes;
+mod iter;
+mod push;
+mod ranges;
+mod run;
+mod segment;
+mod sequence;
+mod versions;
+mod wire;
+
+#[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests;
+
+pub use address::{FragmentRowIds, RowIdIndex};
+pub use array::{EncodedArray, Width};
+pub use bitmap::RangeWithBitmap;
+pub use holes::RangeWithHoles;
+pub use iter::{ArrayIter, Iter};
+pub use ranges::IdRanges;
+pub use segment::{Segment, SegmentIter, SegmentKind};
+pub use sequence::RowIdSequence;
+pub use versions::{RowVersionSequence, VersionIter, VersionRun};
+
+/// As an index into memory. What does not fit points past the end of everything.
+fn index(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}

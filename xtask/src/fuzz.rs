@@ -1,0 +1,58 @@
+//! Fuzz targets: seeds their corpora and runs them with `cargo fuzz`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::steps::{Result, Steps, cargo};
+
+const TARGETS: [&str; 6] =
+    ["open_and_read", "mutate_golden", "codecs", "row_ids", "parquet", "write_read"];
+
+/// Larger files only slow a fuzzer down.
+const SEED_BYTES: u64 = 8 << 10;
+
+/// `[target] [seconds]`; all targets unless told, five minutes each.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    let (names, rest): (Vec<_>, Vec<_>) =
+        arguments.iter().map(String::as_str).partition(|word| TARGETS.contains(word));
+    let seconds = match rest.as_slice() {
+        [] => "300",
+        [seconds] if seconds.parse::<u32>().is_ok() => seconds,
+        _ => return Err(format!("cargo xtask fuzz [{}] [seconds]", TARGETS.join("|"))),
+    };
+    let mut steps = Steps::new();
+    for target in if names.is_empty() { TARGETS.to_vec() } else { names } {
+        steps.time(&format!("corpus of {target}"), || seed(root, target))?;
+        let mut fuzz = cargo(["fuzz", "run", target, "--"]);
+        // The stable compiler takes the flags of the sanitizers when it is told to.
+        fuzz.env("RUSTC_BOOTSTRAP", "1");
+        fuzz.args(["-rss_limit_mb=1024", "-timeout=10", "-print_final_stats=1"]);
+        fuzz.arg(format!("-max_total_time={seconds}"));
+        steps.run(target, fuzz)?;
+    }
+    steps.finish();
+    Ok(())
+}
+
+/// Copies small files that are what a target reads into its corpus.
+fn seed(root: &Path, target: &str) -> Result<()> {
+    let golden = root.join("../shared/golden");
+    let folders: &[PathBuf] = match target {
+        "open_and_read" => &[root.join("crates/lancet/tests/small"), golden.join("lance")],
+        "row_ids" => &[golden.join("row_ids")],
+        "parquet" => &[golden.join("parquet_encodings")],
+        _ => &[],
+    };
+    let corpus = root.join("fuzz/corpus").join(target);
+    let failed = |error: std::io::Error| format!("{}: {error}", corpus.display());
+    fs::create_dir_all(&corpus).map_err(failed)?;
+    let mut count = 0;
+    for file in folders.iter().flat_map(fs::read_dir).flatten().flatten() {
+        if file.metadata().is_ok_and(|found| found.is_file() && found.len() <= SEED_BYTES) {
+            fs::copy(file.path(), corpus.join(file.file_name())).map_err(failed)?;
+            count += 1;
+        }
+    }
+    println!("{count} files");
+    Ok(())
+}
