@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from compare import rows
 from drive import Failed, Lancet, check, check_reference_reads, random_rows, write_arrow
-from tables import VERSIONS
+from tables import LAYOUT_VERSIONS
 
 ROWS = 6000
 NO_DICTIONARY = 'dict-divisor=1000000'
@@ -86,7 +86,7 @@ def cells():
     """(name, array, options, profile, words expected, versions, kinds of levels)"""
     every = ('plain', 'null', 'list')
 
-    def cell(name, array, options='', profile='fast', words='', versions=VERSIONS, levels=every):
+    def cell(name, array, options='', profile='fast', words='', versions=LAYOUT_VERSIONS, levels=every):
         return name, array, options.split(), profile, words, versions, levels
 
     for kind in (pa.int8(), pa.uint16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()):

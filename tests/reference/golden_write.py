@@ -1,4 +1,4 @@
-"""Every table of the golden corpus, written by lancet in both versions and read by the reference.
+"""Every table of the golden corpus, written by lancet in all versions and read by the reference.
 
     golden_write.py --lancet PROGRAM
 

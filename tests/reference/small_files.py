@@ -10,7 +10,7 @@ import sys
 import pyarrow as pa
 from lance.file import LanceFileReader, LanceFileWriter
 
-BOTH, NEW = ('2.1', '2.2'), ('2.2',)
+OLD, BOTH, NEW = ('2.0',), ('2.1', '2.2'), ('2.2',)
 
 
 def field(name, data_type, nullable=True, **options):
@@ -80,6 +80,22 @@ CASES = [
      [f'hello {i}' for i in range(20)]),
     ('fsst', NEW, plain(pa.string(), compression='fsst', dict_divisor='1000000'),
      ['the same words again and again' * 40 + str(i) for i in range(30)]),
+    ('numbers', OLD, plain(pa.int32()), [1, None, 3]),
+    ('booleans', OLD, plain(pa.bool_()), [True, None, False] * 5),
+    ('strings', OLD, plain(pa.string()), ['abc', None, '', 'hello']),
+    ('zstd_strings', OLD, plain(pa.string(), compression='zstd'), [f'k{i % 7}' * 4 for i in range(30)]),
+    ('lz4_strings', OLD, plain(pa.large_string(), compression='lz4'), [f'k{i % 7}' * 4 for i in range(30)]),
+    ('fsst_verbatim', OLD, plain(pa.string(), compression='fsst'), [f'hello {i}' for i in range(20)]),
+    ('dictionary', OLD, plain(pa.string()), ['red', 'green', None, 'blue'] * 30),
+    ('dictionary_type', OLD, plain(pa.dictionary(pa.int8(), pa.string())), ['a', 'b', None, 'a'] * 5),
+    ('vectors', OLD, plain(pa.list_(pa.int16(), 3)), [[1, None, 3], None, [4, 5, 6]]),
+    ('lists_of_strings', OLD, plain(pa.list_(pa.string())), [['a', None], None, [], ['bc']]),
+    ('nested', OLD, plain(pa.list_(structure(('a', pa.int32()), ('l', pa.list_(pa.int16()))))),
+     [[{'a': 1, 'l': [1, None]}, {'a': None, 'l': None}, {'a': 2, 'l': []}], None, [], [{'a': 3, 'l': [2]}]]),
+    ('packed', OLD, plain(structure(('a', pa.int32(), False), ('b', pa.int16(), False)), packed='true'),
+     [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]),
+    ('blob', OLD, plain(pa.large_binary(), blob='true'), [b'hello', None, b'', b'world!!']),
+    ('all_null', OLD, plain(pa.int32()), [None] * 4),
 ]
 
 

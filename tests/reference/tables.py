@@ -6,7 +6,7 @@ nestings.
 | profile | columns |
 |---|---|
 | flat | every type without children, dictionaries included |
-| nested | structs, lists, fixed-size lists, maps (2.2), packed structs, blobs, over the flat types |
+| nested | structs (null ones since 2.1), lists, fixed-size lists, maps (2.2), packed structs, blobs, over the flat types |
 | all | both |
 """
 import dataclasses
@@ -15,7 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 PROFILES = ('flat', 'nested', 'all')
-VERSIONS = ('2.1', '2.2')
+# Tables depend on the place of their version here: new ones come last.
+VERSIONS = ('2.1', '2.2', '2.0')
+# Those with page layouts.
+LAYOUT_VERSIONS = ('2.1', '2.2')
 
 INDEX_TYPES = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
 FLOATS = [pa.float16(), pa.float32(), pa.float64()]
@@ -371,9 +374,14 @@ def leaf(rng, name, n, place):
     return vector(rng, name, n) if kind < .2 else flat_column(rng, name, n)
 
 
+def struct_validity(rng, n, version):
+    """2.0 has no null structs."""
+    return None if version == '2.0' else validity(rng, n)
+
+
 def struct(rng, name, n, place):
     children = [nested(rng, f'f{i}', n, place.below()) for i in range(rng.integers(1, 4 if place.depth < 4 else 3))]
-    valid = validity(rng, n)
+    valid = struct_validity(rng, n, place.version)
     # A null struct makes its children null, so they must allow it.
     fields = [field.with_nullable(True) if valid is not None else field for field, _ in children]
     mask = None if valid is None else pa.array(~valid)
@@ -469,8 +477,10 @@ def packed_struct(rng, name, n, version):
     choices = INDEX_TYPES + FLOATS + [pa.timestamp('us'), pa.decimal128(38, 0), pa.date32(), pa.binary(5)]
     if version == '2.2':
         choices = choices + [pa.utf8(), pa.binary(), pa.large_utf8(), pa.list_(pa.float32(), 4), pa.list_(pa.int16(), 3)]
+    elif version == '2.0':
+        choices = choices + [pa.list_(pa.float32(), 4), pa.list_(pa.int16(), 3)]
     arrays = [packed_child(rng, pick(rng, choices), n) for _ in range(rng.integers(1, 4))]
-    valid = validity(rng, n)
+    valid = struct_validity(rng, n, version)
     mask = None if valid is None else pa.array(~valid)
     array = pa.StructArray.from_arrays(arrays, names=[f'f{i}' for i in range(len(arrays))], mask=mask)
     return pa.field(name, array.type, metadata={'lance-encoding:packed': 'true'}), array

@@ -34,8 +34,9 @@ pub struct Args {
     /// File to write; the ending chooses the format
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Lance version to write: 2.1 or 2.2
-    #[arg(long, value_name = "VERSION", default_value = "2.2", value_parser = written_version)]
+    /// Lance version to write: 2.0, 2.1 or 2.2
+    #[arg(long, value_name = "VERSION", default_value = "2.2",
+        value_parser = |text: &str| text.parse::<Version>())]
     format_version: Version,
     /// Bytes of values after which a Lance page is cut [default: 8 MiB]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
@@ -108,15 +109,6 @@ fn column_option(text: &str) -> Result<ColumnOption, String> {
     Ok(ColumnOption { column: column.into(), key: key.into(), value: value.into() })
 }
 
-/// A version that can be written.
-pub fn written_version(text: &str) -> Result<Version, String> {
-    match text.parse::<Version>() {
-        Ok(Version::V2_0) => Err("2.0 cannot be written; choose 2.1 or 2.2".into()),
-        Ok(version) => Ok(version),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,13 +121,5 @@ mod tests {
         assert!(column_option("a.speed=1").unwrap_err().contains("dict-divisor"));
         assert!(column_option("compression=zstd").is_err());
         assert!(column_option("a.compression").is_err());
-    }
-
-    #[test]
-    fn only_newer_versions_are_written() {
-        assert_eq!(written_version("2.1").unwrap(), Version::V2_1);
-        assert_eq!(written_version("2.2").unwrap(), Version::V2_2);
-        assert!(written_version("2.0").unwrap_err().contains("cannot be written"));
-        assert!(written_version("3").is_err());
     }
 }

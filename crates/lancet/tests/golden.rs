@@ -77,7 +77,7 @@ fn write_all(folder: &Path) -> Vec<(String, Check)> {
     let jobs: Vec<(String, &Case, Version)> = tables
         .iter()
         .flat_map(|(base, case)| {
-            [Version::V2_1, Version::V2_2].map(|v| (format!("{base} {v}"), case, v))
+            [Version::V2_0, Version::V2_1, Version::V2_2].map(|v| (format!("{base} {v}"), case, v))
         })
         .collect();
     let outcomes =

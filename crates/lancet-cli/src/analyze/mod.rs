@@ -19,7 +19,6 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat;
 use lancet::{Profile, Version};
 
-use crate::convert::written_version;
 use crate::error::{Error, Result};
 use crate::input::Selection;
 use crate::progress;
@@ -52,11 +51,20 @@ pub struct Args {
     #[arg(long, default_value = "balanced", value_parser = |text: &str| text.parse::<Profile>())]
     profile: Profile,
     /// Lance version that the file would have: 2.1 or 2.2
-    #[arg(long, value_name = "VERSION", default_value = "2.2", value_parser = written_version)]
+    #[arg(long, value_name = "VERSION", default_value = "2.2", value_parser = version_with_choice)]
     format_version: Version,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// A version in which a column may have several forms.
+fn version_with_choice(text: &str) -> Result<Version, String> {
+    match text.parse::<Version>() {
+        Ok(Version::V2_0) => Err("2.0 leaves no choice; choose 2.1 or 2.2".into()),
+        Ok(version) => Ok(version),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// A form of a column: what it costs.

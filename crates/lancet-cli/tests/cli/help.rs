@@ -39,6 +39,8 @@ fn wrong_usage_is_code_2() {
     assert!(rows.contains("`5` is no range of rows; write it as 10..20, 10.. or ..20"), "{rows}");
     let rows = usage("take a.lance --rows 1,x");
     assert!(rows.contains("`x` is no row; write rows as 5,9,2 or 5,9,100..110"), "{rows}");
-    let version = usage("convert a.csv b.lance --format-version 2.0");
-    assert!(version.contains("2.0 cannot be written; choose 2.1 or 2.2"), "{version}");
+    let version = usage("convert a.csv b.lance --format-version 2.3");
+    assert!(version.contains("choose 2.0, 2.1 or 2.2"), "{version}");
+    let version = usage("analyze a.csv --format-version 2.0");
+    assert!(version.contains("2.0 leaves no choice; choose 2.1 or 2.2"), "{version}");
 }

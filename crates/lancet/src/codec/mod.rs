@@ -24,7 +24,7 @@ mod fixed_size_list;
 pub(crate) mod flat;
 pub(crate) mod fsst;
 mod gather;
-mod general;
+pub(crate) mod general;
 pub(crate) mod mini_block;
 mod packed_struct;
 pub(crate) mod per_value;

@@ -7,12 +7,12 @@
 
 use std::ops::Range;
 
-use prost::Message;
+use prost::{Message, Name};
 
-use super::{FileIndex, Version};
+use super::{FileIndex, Version, early};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::proto::any;
-use crate::proto::encodings::ColumnEncoding;
+use crate::proto::encodings::{ColumnEncoding, PageLayout as EarlyPageLayout};
 use crate::proto::encodings21::PageLayout;
 use crate::proto::file_v2::{ColumnMetadata, Encoding, column_metadata, encoding::Location};
 
@@ -49,6 +49,8 @@ pub(crate) struct Page {
 pub(crate) enum PageEncoding {
     /// 2.1 and 2.2.
     Layout(PageLayout),
+    /// Early 2.1, translated.
+    EarlyLayout(PageLayout),
     /// 2.0: a serialized `ArrayEncoding`.
     Array(Vec<u8>),
 }
@@ -107,6 +109,9 @@ impl Page {
         let encoding = match version {
             Version::V2_0 => {
                 PageEncoding::Array(any::unwrap_value(bytes, "lance.encodings.ArrayEncoding")?)
+            }
+            Version::V2_1 if any::is_named(bytes, &EarlyPageLayout::full_name()) => {
+                PageEncoding::EarlyLayout(early::translate(any::unwrap(bytes)?)?)
             }
             Version::V2_1 | Version::V2_2 => PageEncoding::Layout(any::unwrap(bytes)?),
         };

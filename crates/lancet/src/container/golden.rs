@@ -8,6 +8,7 @@ use bytes::Bytes;
 use prost::Message;
 
 use super::{Column, FileIndex, PageEncoding, Tail, Version, tail_span, write};
+use crate::proto::any;
 use crate::proto::file::FileDescriptor;
 use crate::schema::value_type::value_type;
 use crate::schema::{columns, fields};
@@ -48,12 +49,12 @@ fn check_column(file: &Bytes, index: &FileIndex, number: u32) {
         length: page.num_rows,
         // Fixed-size lists of structs multiply lengths, but not this.
         priority: page.first_row / (column.num_rows / index.num_rows),
-        layout: match page.encoding {
-            PageEncoding::Layout(layout) => layout,
-            PageEncoding::Array(_) => panic!("2.0"),
+        encoding: match page.encoding {
+            PageEncoding::Layout(layout) => any::wrap(&layout),
+            PageEncoding::EarlyLayout(_) | PageEncoding::Array(_) => panic!("not of 2.1 or 2.2"),
         },
     });
-    assert_eq!(write::encode_column(&pages.collect::<Vec<_>>()), bytes);
+    assert_eq!(write::encode_column(&pages.collect::<Vec<_>>(), false), bytes);
 }
 
 fn check_tail(file: &Bytes, index: &FileIndex) {

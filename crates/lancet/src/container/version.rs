@@ -88,7 +88,7 @@ impl FromStr for Version {
             "2.1" => Ok(Self::V2_1),
             "2.2" => Ok(Self::V2_2),
             _ => Err(Error::invalid(format!(
-                "format version `{text}` does not exist; choose 2.1 or 2.2"
+                "format version `{text}` does not exist; choose 2.0, 2.1 or 2.2"
             ))),
         }
     }

@@ -15,8 +15,7 @@ use super::Version;
 use super::footer::Footer;
 use crate::error::{Error, Result};
 use crate::proto::any;
-use crate::proto::encodings::{ColumnEncoding, Empty, column_encoding};
-use crate::proto::encodings21::PageLayout;
+use crate::proto::encodings::{Blob, ColumnEncoding, Empty, column_encoding};
 use crate::proto::file::FileDescriptor;
 use crate::proto::file_v2::{
     ColumnMetadata, DirectEncoding, Encoding, column_metadata, encoding::Location,
@@ -41,17 +40,22 @@ pub(crate) struct WrittenPage {
     pub(crate) length: u64,
     /// Number of its first row.
     pub(crate) priority: u64,
-    pub(crate) layout: PageLayout,
+    /// How they are encoded, as a serialized `Any`.
+    pub(crate) encoding: Vec<u8>,
 }
 
-/// The metadata of a column of 2.1 or 2.2.
-pub(crate) fn encode_column(pages: &[WrittenPage]) -> Vec<u8> {
-    let values = ColumnEncoding { encoding: Some(column_encoding::Encoding::Values(Empty {})) };
+/// The metadata of a column; `is_blob` is for columns of 2.0 whose values lie outside their pages.
+pub(crate) fn encode_column(pages: &[WrittenPage], is_blob: bool) -> Vec<u8> {
+    let mut values = ColumnEncoding { encoding: Some(column_encoding::Encoding::Values(Empty {})) };
+    if is_blob {
+        let blob = Blob { inner: Some(Box::new(values)) };
+        values = ColumnEncoding { encoding: Some(column_encoding::Encoding::Blob(Box::new(blob))) };
+    }
     let pages = pages.iter().map(|page| column_metadata::Page {
         buffer_offsets: page.buffers.iter().map(|span| span.start).collect(),
         buffer_sizes: page.buffers.iter().map(|span| span.end - span.start).collect(),
         length: page.length,
-        encoding: Some(direct(any::wrap(&page.layout))),
+        encoding: Some(direct(page.encoding.clone())),
         priority: page.priority,
     });
     let metadata = ColumnMetadata {
@@ -124,7 +128,7 @@ pub(super) mod tests {
     use crate::container::{Column, PageEncoding, Tail};
     use crate::proto::encodings21::compressive_encoding::Compression;
     use crate::proto::encodings21::page_layout::Layout;
-    use crate::proto::encodings21::{CompressiveEncoding, Flat, MiniBlockLayout};
+    use crate::proto::encodings21::{CompressiveEncoding, Flat, MiniBlockLayout, PageLayout};
     use crate::proto::file;
 
     fn layout() -> PageLayout {
@@ -158,9 +162,13 @@ pub(super) mod tests {
         out.extend_from_slice(&[0, 0, 0x0c, 0, 0xfe, 0xfe, 0xfe, 0xfe]);
         out.extend_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0xfe, 0xfe, 0xfe, 0xfe]);
         out.extend_from_slice(padding(0x58));
-        let page =
-            WrittenPage { buffers: vec![0..2, 64..88], length: 3, priority: 0, layout: layout() };
-        let column = encode_column(&[page]);
+        let page = WrittenPage {
+            buffers: vec![0..2, 64..88],
+            length: 3,
+            priority: 0,
+            encoding: any::wrap(&layout()),
+        };
+        let column = encode_column(&[page], false);
         let position = out.len() as u64;
         let tail = encode_tail(Version::V2_1, &descriptor(), &[column], &[], position).unwrap();
         out.extend_from_slice(&tail);

@@ -48,6 +48,8 @@ pub(crate) struct MiniBlockLayout {
 pub(crate) struct DictionaryLayout {
     pub(crate) encoding: Encoding,
     pub(crate) num_items: u64,
+    /// A block of strings starts with their number, not with the bits of an offset (early 2.1).
+    pub(crate) counted: bool,
 }
 
 /// Rows back to back, each with its own levels.
@@ -137,6 +139,14 @@ impl Layout {
         Ok(layout)
     }
 
+    /// The same layout in a file of early 2.1.
+    pub(crate) fn early(mut self) -> Self {
+        if let Self::MiniBlock(MiniBlockLayout { dictionary: Some(dictionary), .. }) = &mut self {
+            dictionary.counted = true;
+        }
+        self
+    }
+
     fn num_buffers(&self) -> usize {
         match self {
             Self::MiniBlock(layout) => layout.num_buffers(),
@@ -212,7 +222,8 @@ impl MiniBlockLayout {
                 codec::block::check(&encoding, &leaf.values)?;
                 let bits = index_bits(&values)?;
                 codec::mini_block::check(&values, &ValueType::Fixed { bits })?;
-                Some(DictionaryLayout { encoding, num_items: m.num_dictionary_items })
+                let num_items = m.num_dictionary_items;
+                Some(DictionaryLayout { encoding, num_items, counted: false })
             }
         };
         ensure!(

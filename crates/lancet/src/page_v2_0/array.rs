@@ -69,7 +69,7 @@ impl Array {
                 streams.push(("ends of strings", &ends.words));
                 streams.push(("bytes", bytes));
             }
-            Shape::Strings(Strings::Fixed { bytes }) => streams.push(("bytes", bytes)),
+            Shape::Strings(Strings::Fixed { bytes, .. }) => streams.push(("bytes", bytes)),
             Shape::Dictionary(dictionary) => {
                 for (what, stream) in dictionary.indices.streams() {
                     streams.push((if what == "values" { "indices" } else { what }, stream));
@@ -247,7 +247,7 @@ pub(super) fn both(a: Option<FixedValues>, b: Option<FixedValues>) -> Option<Fix
 }
 
 /// The items of some lists.
-fn scaled(rows: &[Range<u64>], dimension: u64) -> Result<Vec<Range<u64>>> {
+pub(super) fn scaled(rows: &[Range<u64>], dimension: u64) -> Result<Vec<Range<u64>>> {
     let scale = |row: u64| {
         let item = row.checked_mul(dimension);
         item.ok_or_else(|| Error::corrupt(format!("{row} lists of {dimension} items")))

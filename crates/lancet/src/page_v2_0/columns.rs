@@ -170,7 +170,9 @@ impl<'a> Walk<'a> {
                 self.above.pop();
                 Ok(Node::List { field: field.clone(), large, child })
             }
-            DataType::LargeBinary if is_blob(field) => self.leaf(field, LeafKind::Blob),
+            DataType::LargeBinary if is_blob(field) && !self.is_split() => {
+                self.leaf(field, LeafKind::Blob)
+            }
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
                 self.strings(field)
             }
@@ -208,8 +210,13 @@ impl<'a> Walk<'a> {
         Ok(Node::Leaf(leaf))
     }
 
+    /// Whether the next column is one of two for strings.
+    fn is_split(&mut self) -> bool {
+        self.may_split && matches!(self.peek(), Peek::List | Peek::Oldest)
+    }
+
     fn strings(&mut self, field: &FieldRef) -> Result<Node> {
-        if !self.may_split || !matches!(self.peek(), Peek::List | Peek::Oldest) {
+        if !self.is_split() {
             return self.leaf(field, LeafKind::Values);
         }
         let column = self.add(Role::List)?;

@@ -59,8 +59,8 @@ impl fmt::Display for Array {
                     _ => Ok(()),
                 }
             }
-            Shape::Strings(Strings::Fixed { bytes }) => {
-                write!(f, "fixed-size binary of {} bytes", bytes.bits / 8)
+            Shape::Strings(Strings::Fixed { width, .. }) => {
+                write!(f, "fixed-size binary of {width} bytes")
             }
             Shape::Strings(Strings::Constant { .. }) => f.write_str("constant"),
             Shape::Dictionary(dictionary) => {

@@ -101,11 +101,11 @@ impl Parser<'_> {
     }
 
     /// Takes `nullable` off; nothing is left of arrays that are all null.
-    fn nulls<'m>(
+    fn nulls(
         self,
-        message: Option<&'m pb::ArrayEncoding>,
+        message: Option<&pb::ArrayEncoding>,
         len: u64,
-    ) -> Result<(Nulls, Option<&'m Message>)> {
+    ) -> Result<(Nulls, Option<&Message>)> {
         let mut nulls = Nulls::default();
         let mut message = message;
         for _ in 0..MAX_DEPTH {
@@ -171,12 +171,8 @@ impl Parser<'_> {
                 Shape::Strings(self.binary(m, None, len)?)
             }
             (Message::FixedSizeBinary(m), ValueType::Variable { .. }) => {
-                Shape::Strings(Strings::Fixed { bytes: self.fixed_size_binary(m, len)? })
-            }
-            (Message::FixedSizeBinary(m), ValueType::Fixed { bits }) => {
-                let stream = self.fixed_size_binary(m, len)?;
-                ensure_width(stream.bits, *bits)?;
-                Shape::Fixed(stream)
+                let (bytes, width) = self.fixed_size_binary(m, len)?;
+                Shape::Strings(Strings::Fixed { bytes, width })
             }
             (Message::Constant(m), ValueType::Variable { .. }) => {
                 Shape::Strings(Strings::Constant { value: m.value.clone() })
@@ -221,30 +217,38 @@ impl Parser<'_> {
         let words = self.plain(m.indices.as_deref(), len, "indices")?;
         let (nulls, inner) = self.nulls(m.bytes.as_deref(), 0)?;
         let bytes = match inner {
-            Some(inner @ Message::Flat(_)) if nulls == Nulls::default() => {
+            // Releases around 0.16 packed the bits of the bytes too.
+            Some(inner @ (Message::Flat(_) | Message::Bitpacked(_)))
+                if nulls == Nulls::default() =>
+            {
                 self.stream(inner, Some(8), None, "bytes")?
             }
-            _ => return Err(Error::corrupt("the bytes of strings are not flat")),
+            _ => return Err(Error::corrupt("the bytes of strings are neither flat nor packed")),
         };
         let ends = Ends { words, adjustment: m.null_adjustment, len };
         ensure!(ends.adjustment > 0 || len == 0, "strings without a null adjustment");
         Ok(Strings::Variable { ends, bytes, table })
     }
 
-    /// Two spellings: the inner encoding has values of one byte, or of all bytes of a string.
-    fn fixed_size_binary(self, m: &pb::FixedSizeBinary, len: u64) -> Result<Stream> {
-        ensure!(m.byte_width > 0, "strings of 0 bytes");
-        let bits = u64::from(m.byte_width).saturating_mul(8);
+    /// The bytes of strings of one length, and that length. Two spellings: the inner encoding has
+    /// values of one byte, or of all bytes of a string.
+    fn fixed_size_binary(self, m: &pb::FixedSizeBinary, len: u64) -> Result<(Stream, u64)> {
+        let width = u64::from(m.byte_width);
+        ensure!(width > 0, "strings of 0 bytes");
+        let num_bytes = len.checked_mul(width);
+        let num_bytes = num_bytes.ok_or_else(|| Error::corrupt("too many bytes of strings"))?;
         let (nulls, inner) = self.nulls(m.bytes.as_deref(), len)?;
-        match inner {
-            Some(Message::Flat(flat)) if nulls == Nulls::default() => {
+        let bytes = match inner {
+            _ if nulls != Nulls::default() => None,
+            Some(Message::Flat(flat)) => {
                 let stored = flat.bits_per_value;
-                ensure!(stored == 8 || stored == bits, "strings of {stored} bits");
-                let flat = pb::Flat { bits_per_value: bits, ..flat.clone() };
-                self.stream(&Message::Flat(flat), Some(bits), Some(len), "bytes")
+                ensure!(stored == 8 || stored == width.saturating_mul(8), "bytes of {stored} bits");
+                Some(Message::Flat(pb::Flat { bits_per_value: 8, ..flat.clone() }))
             }
-            _ => Err(Error::corrupt("the bytes of strings are not flat")),
-        }
+            inner => inner.cloned(),
+        };
+        let bytes = bytes.ok_or_else(|| Error::corrupt("the bytes of strings may be null"))?;
+        Ok((self.stream(&bytes, Some(8), Some(num_bytes), "bytes")?, width))
     }
 
     /// A stream that cannot be null.
@@ -389,5 +393,9 @@ pub(super) fn name(message: &Message) -> &'static str {
         Message::FixedSizeBinary(_) => "fixed_size_binary",
         Message::BitpackedForNonNeg(_) => "bitpacked_for_non_neg",
         Message::Constant(_) => "constant",
+        Message::InlineBitpacking(_) => "inline_bitpacking",
+        Message::OutOfLineBitpacking(_) => "out_of_line_bitpacking",
+        Message::Variable(_) => "variable",
+        Message::PackedStructFixedWidthMiniBlock(_) => "packed_struct_fixed_width_mini_block",
     }
 }

@@ -12,10 +12,9 @@
 
 use std::ops::Range;
 
-use arrow_buffer::MutableBuffer;
-
 use super::index::ArrayIndex;
 use super::stream::Stream;
+use super::validity::bitmap;
 use super::{Fetched, count};
 use crate::codec::{FixedValues, Scratch};
 use crate::error::{Error, Result, ensure};
@@ -97,12 +96,9 @@ impl Ends {
             ends.push(end.saturating_sub(start));
             last = end;
         }
-        let valid = has_nulls.then(|| {
-            let mut words = words.iter();
-            let valid = |_| words.next().is_some_and(|word| *word < adjustment);
-            let data = MutableBuffer::collect_bool(ends.len(), valid);
-            FixedValues { bits: 1, len: ends.len(), data: data.into() }
-        });
+        let mut words = words.iter();
+        let is_valid = |_| words.next().is_some_and(|word| *word < adjustment);
+        let valid = has_nulls.then(|| bitmap(ends.len(), is_valid)).transpose()?;
         Ok(Located { span: start..last, ends, valid, has_hidden })
     }
 }
@@ -115,7 +111,8 @@ fn widen(words: FixedValues, scratch: &mut Scratch) -> Result<FixedValues> {
     ensure!(matches!(words.bits, 8 | 16 | 32), "ends of {} bits", words.bits);
     scratch.claim(count(words.len).saturating_mul(8), "the ends of lists or strings")?;
     let mut wide = FixedValues::new(64);
-    (0..words.len).for_each(|i| wide.data.to_mut().push(words.unsigned(i).unwrap_or(u64::MAX)));
+    let data = wide.data.to_mut();
+    (0..words.len).for_each(|i| data.push(words.unsigned(i).unwrap_or(u64::MAX)));
     wide.len = words.len;
     Ok(wide)
 }
@@ -128,6 +125,12 @@ impl Located {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init
+)]
 mod tests {
     use bytes::Bytes;
 

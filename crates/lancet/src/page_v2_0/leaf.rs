@@ -17,7 +17,7 @@ use super::column::{ArrayColumn, Content};
 use super::field::Shared;
 use super::index::ArrayIndex;
 use super::strings::FoundStrings;
-use super::validity::Validity;
+use super::validity::{Validity, bitmap};
 use super::{Fetched, count, count_in};
 use crate::codec::{FixedValues, Scratch, Values, VariableValues};
 use crate::error::{Error, Locate, Result, ensure};
@@ -417,8 +417,7 @@ fn describe_blobs(
     }
     let mut rows = pairs.iter();
     let valid = |_| rows.next().is_some_and(|pair| *pair != [1, 0]);
-    let data = arrow_buffer::MutableBuffer::collect_bool(pairs.len(), valid);
-    Ok(Some(FixedValues { bits: 1, len: pairs.len(), data: data.into() }))
+    bitmap(pairs.len(), valid).map(Some)
 }
 
 fn mismatch() -> Error {

@@ -21,6 +21,7 @@
 //! | [`strings`], [`array`] | arrays of a page: which spans they need, how they decode |
 //! | [`index`] | what a page needs whatever its rows: dictionary, decompressed buffers |
 //! | [`leaf`], [`list`], [`field`] | reads of rows |
+//! | [`encode`] | values to arrays, for writing |
 //! | [`check`] | reads of one page by itself |
 //! | [`describe`] | arrays in words |
 #![deny(
@@ -34,6 +35,7 @@ pub(crate) mod check;
 pub(crate) mod column;
 pub(crate) mod columns;
 mod describe;
+pub(crate) mod encode;
 mod encoding;
 mod ends;
 pub(crate) mod field;

@@ -192,7 +192,8 @@ impl Stream {
                     let set = value.first().is_some_and(|byte| byte & 1 == 1);
                     return if set { out.push_ones(len) } else { out.push_zeros(len) };
                 }
-                (0..len).for_each(|_| out.data.to_mut().extend_from_slice(value));
+                let data = out.data.to_mut();
+                (0..len).for_each(|_| data.extend_from_slice(value));
                 out.len = out.len.saturating_add(len);
                 Ok(())
             }
@@ -212,10 +213,11 @@ impl Bits<'_> {
     fn append(&self, first: u64, len: usize, bits: u64, out: &mut FixedValues) -> Result<()> {
         let width_bytes = size(bits / 8)?;
         let mut bit = first;
+        let data = out.data.to_mut();
         for _ in 0..len {
             let number = self.number(bit)?;
             let bytes = number.to_le_bytes();
-            out.data.to_mut().extend_from_slice(bytes.get(..width_bytes).unwrap_or_default());
+            data.extend_from_slice(bytes.get(..width_bytes).unwrap_or_default());
             bit = bit.saturating_add(self.width);
         }
         out.len = out.len.saturating_add(len);
@@ -241,6 +243,12 @@ impl Bits<'_> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init
+)]
 mod tests {
     use bytes::Bytes;
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::array::scaled;
 use super::ends::{Ends, Located};
 use super::index::ArrayIndex;
 use super::stream::{Form, Stream};
@@ -27,7 +28,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Strings {
     Variable { ends: Ends, bytes: Stream, table: Option<Arc<SymbolTable>> },
-    Fixed { bytes: Stream },
+    Fixed { bytes: Stream, width: u64 },
     Constant { value: Vec<u8> },
 }
 
@@ -56,7 +57,7 @@ impl Strings {
                 }
                 Ok(())
             }
-            Self::Fixed { bytes } => bytes.spans(rows, out),
+            Self::Fixed { bytes, width } => bytes.spans(&scaled(rows, *width)?, out),
             Self::Constant { .. } => Ok(()),
         }
     }
@@ -73,6 +74,9 @@ impl Strings {
             Self::Variable { ends, bytes, .. } => {
                 let most = match &bytes.form {
                     Form::Compressed { buffer, .. } => count(index.expanded(&buffer.span)?.len()),
+                    Form::Bitpacked { packed_bits, buffer, .. } => {
+                        buffer.len().saturating_mul(8).checked_div(*packed_bits).unwrap_or(0)
+                    }
                     _ => bytes.buffer().map_or(0, |buffer| buffer.len()),
                 };
                 let located = ends.locate(rows, most, fetched, index, scratch)?;
@@ -83,9 +87,9 @@ impl Strings {
                 };
                 FoundStrings::Variable { located, whole }
             }
-            Self::Fixed { bytes } => {
+            Self::Fixed { bytes, width } => {
                 let mut values = FixedValues::new(bytes.bits);
-                bytes.decode(rows, fetched, index, &mut values, scratch)?;
+                bytes.decode(&scaled(rows, *width)?, fetched, index, &mut values, scratch)?;
                 FoundStrings::Fixed(values)
             }
             Self::Constant { value } => {
@@ -116,13 +120,21 @@ impl Strings {
         scratch: &mut Scratch,
     ) -> Result<Option<FixedValues>> {
         match (self, found) {
-            (Self::Variable { table, .. }, FoundStrings::Variable { located, whole }) => {
+            (Self::Variable { table, bytes, .. }, FoundStrings::Variable { located, whole }) => {
                 let mut valid = Validity::default();
+                let mut unpacked;
                 for rows in located {
-                    let bytes = match &whole {
-                        Some(whole) => part(whole, &rows.span)?,
-                        None if rows.span.is_empty() => &[],
-                        None => fetched.next()?,
+                    let bytes = match (&whole, &bytes.form) {
+                        (Some(whole), _) => part(whole, &rows.span)?,
+                        (None, _) if rows.span.is_empty() => &[],
+                        (None, Form::Flat(_)) => fetched.next()?,
+                        (None, _) => {
+                            unpacked = FixedValues::new(8);
+                            let span = std::slice::from_ref(&rows.span);
+                            let index = ArrayIndex::default();
+                            bytes.decode(span, fetched, &index, &mut unpacked, scratch)?;
+                            unpacked.data.as_slice()
+                        }
                     };
                     match table {
                         Some(table) => append_coded(table, bytes, &rows, out, scratch)?,
@@ -133,10 +145,9 @@ impl Strings {
                 }
                 Ok(valid.bits)
             }
-            (Self::Fixed { .. }, FoundStrings::Fixed(values)) => {
-                for i in 0..values.len {
-                    out.push(values.bytes(i..i.saturating_add(1))?)?;
-                }
+            (Self::Fixed { width, .. }, FoundStrings::Fixed(values)) => {
+                let mut values = values.data.chunks_exact(size(*width)?.max(1));
+                values.try_for_each(|value| out.push(value))?;
                 Ok(None)
             }
             (Self::Constant { value }, FoundStrings::Constant(rows)) => {

@@ -1,9 +1,16 @@
 //! Which rows are not null, collected from several runs of rows.
 
-use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, MutableBuffer, NullBuffer};
 
 use crate::codec::FixedValues;
 use crate::error::Result;
+
+/// A bitmap of as many bits.
+pub(super) fn bitmap(len: usize, is_set: impl FnMut(usize) -> bool) -> Result<FixedValues> {
+    let mut bits = FixedValues::new(1);
+    bits.append_bits(&MutableBuffer::collect_bool(len, is_set), 0..len)?;
+    Ok(bits)
+}
 
 /// A bitmap that exists only once something is null.
 #[derive(Debug, Default)]
@@ -40,6 +47,12 @@ impl Validity {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init
+)]
 mod tests {
     use super::*;
 

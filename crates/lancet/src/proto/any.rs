@@ -28,6 +28,12 @@ pub(crate) fn unwrap<M: Message + Name + Default>(bytes: &[u8]) -> Result<M> {
         .map_err(|e| Error::corrupt(format!("the `{}` message does not decode: {e}", M::NAME)))
 }
 
+/// Whether the serialized `Any` holds a message called `name`.
+pub(crate) fn is_named(bytes: &[u8], name: &str) -> bool {
+    let found = Any::decode(bytes).ok();
+    found.is_some_and(|any| any.type_url.rsplit_once('/').is_some_and(|(_, found)| found == name))
+}
+
 /// The bytes of the message called `name` inside the serialized `Any`.
 pub(crate) fn unwrap_value(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
     let any = Any::decode(bytes)

@@ -1,6 +1,7 @@
-//! Package `lance.encodings`: the column encoding, which every version writes, and the array
-//! encodings of 2.0.
+//! Package `lance.encodings`: the column encoding, which every version writes, the array encodings
+//! of 2.0, and the page layouts of early 2.1, which were made of more of them.
 
+use super::encodings21::RepDefLayer;
 pub(crate) use super::file_v2::Empty;
 
 /// What a column holds beside its pages; `values` in all files of 2.1 and 2.2.
@@ -72,7 +73,7 @@ pub(crate) mod buffer {
 pub(crate) struct ArrayEncoding {
     #[prost(
         oneof = "array_encoding::ArrayEncoding",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13"
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17"
     )]
     pub(crate) array_encoding: Option<array_encoding::ArrayEncoding>,
 }
@@ -111,6 +112,14 @@ pub(crate) mod array_encoding {
         BitpackedForNonNeg(super::BitpackedForNonNeg),
         #[prost(message, tag = "13")]
         Constant(super::Constant),
+        #[prost(message, tag = "14")]
+        InlineBitpacking(super::InlineBitpacking),
+        #[prost(message, tag = "15")]
+        OutOfLineBitpacking(super::OutOfLineBitpacking),
+        #[prost(message, tag = "16")]
+        Variable(super::Variable),
+        #[prost(message, tag = "17")]
+        PackedStructFixedWidthMiniBlock(Box<super::PackedStructFixedWidthMiniBlock>),
     }
 }
 
@@ -143,6 +152,7 @@ pub(crate) struct Nullable {
 }
 
 pub(crate) mod nullable {
+    #[expect(clippy::enum_variant_names, reason = "the format's names")]
     #[derive(Clone, PartialEq, prost::Oneof)]
     pub(crate) enum Nullability {
         #[prost(message, tag = "1")]
@@ -276,4 +286,122 @@ pub(crate) struct FixedSizeBinary {
 pub(crate) struct Constant {
     #[prost(bytes = "vec", tag = "1")]
     pub(crate) value: Vec<u8>,
+}
+
+/// Early 2.1: packed blocks that tell their width.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(crate) struct InlineBitpacking {
+    /// Field 2: there is no field 1.
+    #[prost(uint64, tag = "2")]
+    pub(crate) uncompressed_bits_per_value: u64,
+}
+
+/// Early 2.1: packed blocks of one width.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(crate) struct OutOfLineBitpacking {
+    /// Field 2: there is no field 1.
+    #[prost(uint64, tag = "2")]
+    pub(crate) uncompressed_bits_per_value: u64,
+    #[prost(uint64, tag = "3")]
+    pub(crate) compressed_bits_per_value: u64,
+}
+
+/// Early 2.1: offsets and bytes.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(crate) struct Variable {
+    #[prost(uint32, tag = "1")]
+    pub(crate) bits_per_offset: u32,
+}
+
+/// Early 2.1: rows of fixed-width fields.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct PackedStructFixedWidthMiniBlock {
+    #[prost(message, optional, boxed, tag = "1")]
+    pub(crate) flat: Option<Box<ArrayEncoding>>,
+    #[prost(uint64, repeated, tag = "2")]
+    pub(crate) bits_per_values: Vec<u64>,
+}
+
+/// Early 2.1: how the bytes of a page are laid out.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct PageLayout {
+    #[prost(oneof = "page_layout::Layout", tags = "1, 2, 3")]
+    pub(crate) layout: Option<page_layout::Layout>,
+}
+
+impl prost::Name for PageLayout {
+    const NAME: &'static str = "PageLayout";
+    const PACKAGE: &'static str = "lance.encodings";
+}
+
+pub(crate) mod page_layout {
+    #[expect(clippy::enum_variant_names, reason = "the format's names")]
+    #[derive(Clone, PartialEq, prost::Oneof)]
+    pub(crate) enum Layout {
+        #[prost(message, tag = "1")]
+        MiniBlockLayout(super::MiniBlockLayout),
+        #[prost(message, tag = "2")]
+        AllNullLayout(super::AllNullLayout),
+        #[prost(message, tag = "3")]
+        FullZipLayout(super::FullZipLayout),
+    }
+}
+
+/// Early 2.1: small values in chunks. The fields mean what they mean today.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct MiniBlockLayout {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) rep_compression: Option<ArrayEncoding>,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) def_compression: Option<ArrayEncoding>,
+    #[prost(message, optional, tag = "3")]
+    pub(crate) value_compression: Option<ArrayEncoding>,
+    #[prost(message, optional, tag = "4")]
+    pub(crate) dictionary: Option<ArrayEncoding>,
+    #[prost(uint64, tag = "5")]
+    pub(crate) num_dictionary_items: u64,
+    #[prost(enumeration = "RepDefLayer", repeated, tag = "6")]
+    pub(crate) layers: Vec<i32>,
+    #[prost(uint64, tag = "7")]
+    pub(crate) num_buffers: u64,
+    #[prost(uint32, tag = "8")]
+    pub(crate) repetition_index_depth: u32,
+    #[prost(uint64, tag = "9")]
+    pub(crate) num_items: u64,
+}
+
+/// Early 2.1: all values are null.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct AllNullLayout {
+    #[prost(enumeration = "RepDefLayer", repeated, tag = "5")]
+    pub(crate) layers: Vec<i32>,
+}
+
+/// Early 2.1: large values, each with its levels. The fields mean what they mean today.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct FullZipLayout {
+    #[prost(uint32, tag = "1")]
+    pub(crate) bits_rep: u32,
+    #[prost(uint32, tag = "2")]
+    pub(crate) bits_def: u32,
+    #[prost(oneof = "full_zip_layout::Details", tags = "3, 4")]
+    pub(crate) details: Option<full_zip_layout::Details>,
+    #[prost(uint32, tag = "5")]
+    pub(crate) num_items: u32,
+    #[prost(uint32, tag = "6")]
+    pub(crate) num_visible_items: u32,
+    #[prost(message, optional, tag = "7")]
+    pub(crate) value_compression: Option<ArrayEncoding>,
+    #[prost(enumeration = "RepDefLayer", repeated, tag = "8")]
+    pub(crate) layers: Vec<i32>,
+}
+
+pub(crate) mod full_zip_layout {
+    #[derive(Clone, Copy, PartialEq, prost::Oneof)]
+    pub(crate) enum Details {
+        #[prost(uint32, tag = "3")]
+        BitsPerValue(u32),
+        #[prost(uint32, tag = "4")]
+        BitsPerOffset(u32),
+    }
 }

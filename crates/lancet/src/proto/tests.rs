@@ -230,6 +230,8 @@ from_choice! {
     encodings::ColumnEncoding, encoding: encodings::column_encoding::Encoding;
     encodings::ArrayEncoding, array_encoding: encodings::array_encoding::ArrayEncoding;
     encodings::Nullable, nullability: encodings::nullable::Nullability;
+    encodings::PageLayout, layout: encodings::page_layout::Layout;
+    encodings::FullZipLayout, details: encodings::full_zip_layout::Details;
     encodings21::PageLayout, layout: encodings21::page_layout::Layout;
     encodings21::FullZipLayout, details: encodings21::full_zip_layout::Details;
     encodings21::CompressiveEncoding, compression: encodings21::compressive_encoding::Compression;
@@ -324,7 +326,11 @@ fn check_arrays(pool: &DescriptorPool) -> Vec<String> {
                 Bitpacked = "bitpacked",
                 FixedSizeBinary = "fixed_size_binary",
                 BitpackedForNonNeg = "bitpacked_for_non_neg",
-                Constant = "constant" }),
+                Constant = "constant",
+                InlineBitpacking = "inline_bitpacking",
+                OutOfLineBitpacking = "out_of_line_bitpacking",
+                Variable = "variable",
+                PackedStructFixedWidthMiniBlock = "packed_struct_fixed_width_mini_block" }),
         check!(pool, P, encodings::Nullable {}, nullability: encodings::nullable::Nullability {
             NoNulls = "no_nulls", SomeNulls = "some_nulls", AllNulls = "all_nulls" }),
     ];
@@ -363,7 +369,50 @@ fn check_arrays(pool: &DescriptorPool) -> Vec<String> {
         check!(pool, P, encodings::FixedSizeBinary { bytes, byte_width }),
         check!(pool, P, encodings::Constant { value }),
     ]);
+    checked.extend(check_early(pool));
     checked
+}
+
+/// The messages of early 2.1.
+fn check_early(pool: &DescriptorPool) -> Vec<String> {
+    const P: &str = "lance.encodings";
+    vec![
+        check!(pool, P, encodings::InlineBitpacking { uncompressed_bits_per_value }),
+        check!(
+            pool,
+            P,
+            encodings::OutOfLineBitpacking {
+                uncompressed_bits_per_value,
+                compressed_bits_per_value
+            }
+        ),
+        check!(pool, P, encodings::Variable { bits_per_offset }),
+        check!(pool, P, encodings::PackedStructFixedWidthMiniBlock { flat, bits_per_values }),
+        check!(pool, P, encodings::PageLayout {}, layout: encodings::page_layout::Layout {
+            MiniBlockLayout = "mini_block_layout",
+            AllNullLayout = "all_null_layout",
+            FullZipLayout = "full_zip_layout" }),
+        check!(
+            pool,
+            P,
+            encodings::MiniBlockLayout {
+                rep_compression,
+                def_compression,
+                value_compression,
+                dictionary,
+                num_dictionary_items,
+                layers,
+                num_buffers,
+                repetition_index_depth,
+                num_items
+            }
+        ),
+        check!(pool, P, encodings::AllNullLayout { layers }),
+        check!(pool, P, encodings::FullZipLayout {
+                bits_rep, bits_def, num_items, num_visible_items, value_compression, layers },
+            details: encodings::full_zip_layout::Details {
+                BitsPerValue = "bits_per_value", BitsPerOffset = "bits_per_offset" }),
+    ]
 }
 
 fn check_layouts(pool: &DescriptorPool) -> Vec<String> {

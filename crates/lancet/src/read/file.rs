@@ -163,10 +163,13 @@ impl OpenFile {
         let mut pages = Vec::with_capacity(parsed.pages.len());
         for page in parsed.pages {
             let (number, num_buffers) = (page.number, page.buffers.len());
-            let PageEncoding::Layout(message) = &page.encoding else {
-                return Err(Error::unsupported("pages of version 2.0"));
+            let (message, early) = match &page.encoding {
+                PageEncoding::Layout(message) => (message, false),
+                PageEncoding::EarlyLayout(message) => (message, true),
+                PageEncoding::Array(_) => return Err(Error::unsupported("pages of version 2.0")),
             };
             let layout = Layout::parse(message, &leaf.leaf, rules, page.num_rows, num_buffers)
+                .map(|layout| if early { layout.early() } else { layout })
                 .in_page(number)
                 .in_column(column)?;
             pages.push(Page {

@@ -1,12 +1,15 @@
 //! What a version can hold: refuses schemas that the reference would refuse, or write so that it
 //! cannot read them back.
 //!
-//! | what | 2.1 | 2.2 |
-//! |---|---|---|
-//! | maps, fixed-size lists of structs | no | yes |
-//! | strings, binaries and fixed-size lists in packed structs | no | yes |
-//! | fixed-size binaries of no bytes | no | yes |
+//! | what | 2.0 | 2.1 | 2.2 |
+//! |---|---|---|---|
+//! | maps, fixed-size lists of structs | no | no | yes |
+//! | strings and binaries in packed structs | no | no | yes |
+//! | fixed-size lists in packed structs | yes | no | yes |
+//! | fixed-size binaries of no bytes | no | no | yes |
+//! | structs without fields below or before other fields, blobs in lists | yes | no | no |
 //!
+//! Null structs, which 2.0 cannot hold, are not a matter of the schema: the writer refuses them.
 //! Types that no version can hold are refused by [`logical`](super::logical).
 #![deny(
     clippy::indexing_slicing,
@@ -30,7 +33,10 @@ struct Rules {
     maps: bool,
     fixed_size_lists_of_structs: bool,
     variable_packed_structs: bool,
+    packed_vectors: bool,
     zero_width_binaries: bool,
+    /// Structs and lists have columns of their own, so nothing of them is lost.
+    header_columns: bool,
     /// Most bits of a value of which a chunk must hold two.
     max_chunked_bits: u64,
 }
@@ -43,9 +49,15 @@ impl Rules {
             maps: later,
             fixed_size_lists_of_structs: later,
             variable_packed_structs: later,
+            packed_vectors: version != Version::V2_1,
             zero_width_binaries: later,
+            header_columns: version == Version::V2_0,
             // A chunk of 32 KiB also holds levels and sizes: leave a quarter to them.
-            max_chunked_bits: if later { 1 << 32 } else { (12 << 10) * 8 },
+            max_chunked_bits: match version {
+                Version::V2_0 => u64::MAX,
+                Version::V2_1 => (12 << 10) * 8,
+                Version::V2_2 => 1 << 32,
+            },
         }
     }
 
@@ -90,7 +102,9 @@ pub(crate) fn check(schema: &Schema, version: Version) -> Result<()> {
     for field in schema.fields() {
         check_field(field, &rules, Above::default())?;
     }
-    check_empty_structs(schema)?;
+    if !rules.header_columns {
+        check_empty_structs(schema)?;
+    }
     check_lengths(schema)
 }
 
@@ -189,7 +203,7 @@ fn check_own(field: &Field, rules: &Rules, above: Above) -> Result<()> {
         return refuse(format!("fields nested deeper than {MAX_DEPTH}"));
     }
     logical::to_name(field)?;
-    check_blob(field, above)?;
+    check_blob(field, rules, above)?;
     check_packed_mark(field)?;
     match field.data_type() {
         DataType::FixedSizeBinary(0) => {
@@ -216,7 +230,9 @@ fn check_own(field: &Field, rules: &Rules, above: Above) -> Result<()> {
             Ok(())
         }
         DataType::FixedSizeList(..) => check_vector(field, rules),
-        DataType::Struct(fields) if fields.is_empty() && above.depth > 0 => {
+        DataType::Struct(fields)
+            if fields.is_empty() && above.depth > 0 && !rules.header_columns =>
+        {
             refuse("a struct without fields below another field; drop it")
         }
         DataType::Struct(fields) if columns::is_packed(field) => {
@@ -270,7 +286,7 @@ fn check_entries(entries: &Field) -> Result<()> {
     }
 }
 
-fn check_blob(field: &Field, above: Above) -> Result<()> {
+fn check_blob(field: &Field, rules: &Rules, above: Above) -> Result<()> {
     if columns::is_blob_v2(field) {
         return refuse(
             "blobs of the second kind, which files cannot describe; use a LargeBinary field \
@@ -286,7 +302,7 @@ fn check_blob(field: &Field, above: Above) -> Result<()> {
             field.data_type()
         ));
     }
-    if above.list || above.fixed_size_list {
+    if above.fixed_size_list || above.list && !rules.header_columns {
         return refuse(format!("a blob below a list; remove `{BLOB_KEY}`"));
     }
     Ok(())
@@ -316,7 +332,7 @@ fn check_packed_child(child: &Field, rules: &Rules) -> Result<()> {
             rules.need(rules.variable_packed_structs, "a string or binary in a packed struct")?;
         }
         FixedSizeList(item, _) if whole_bytes(item.data_type()) => {
-            rules.need(rules.variable_packed_structs, "a fixed-size list in a packed struct")?;
+            rules.need(rules.packed_vectors, "a fixed-size list in a packed struct")?;
         }
         flat if !flat.is_nested() && whole_bytes(flat) => {}
         other => {

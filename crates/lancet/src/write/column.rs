@@ -37,10 +37,10 @@ pub(super) struct ColumnPlan {
     pub(super) root: usize,
     /// Steps from the top-level field to the leaf.
     pub(super) path: Vec<Step>,
-    values: ValueType,
-    key_bits: Option<u64>,
+    pub(super) values: ValueType,
+    pub(super) key_bits: Option<u64>,
     rules: Rules,
-    settings: Settings,
+    pub(super) settings: Settings,
     /// Names from the top down, with dots between.
     pub(super) name: String,
     /// The layers, leaf outwards, that are nullable in every page: see [`steady_layers`].

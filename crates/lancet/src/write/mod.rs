@@ -4,6 +4,8 @@
 //! page is due encode it in parallel; pages are written in column order, so the same input gives
 //! the same bytes whatever the number of threads.
 
+mod array_pages;
+mod arrays;
 mod blob;
 mod column;
 mod dictionary;
@@ -23,9 +25,12 @@ use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
 use crate::container::{Version, checksums};
 use crate::error::{Error, Result};
 use crate::options::{ColumnOptions, Profile};
+use crate::page_v2_0::encode::EncodedArray;
+use crate::proto::any;
 use crate::proto::file::FileDescriptor;
-use crate::schema::columns::LeafKind;
+use crate::schema::columns::{LeafKind, columns_of};
 use crate::schema::fields;
+use arrays::ArrayColumns;
 use column::ColumnWriter;
 use plan::plan_columns;
 pub use sink::NewFile;
@@ -90,6 +95,8 @@ pub struct FileWriter<W: Write = NewFile> {
     schema: SchemaRef,
     options: WriteOptions,
     columns: Vec<ColumnWriter>,
+    /// The columns of a 2.0 file, instead of the others.
+    arrays: Option<ArrayColumns>,
     /// Pages written so far, by column.
     written: Vec<Vec<WrittenPage>>,
     /// What to say about them, by column.
@@ -123,14 +130,23 @@ impl FileWriter {
 impl<W: Write> FileWriter<W> {
     /// Starts a file in a writer.
     pub fn new(writer: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
-        let (schema, columns) = plan_columns(&schema, &options)?;
-        let summary = |name: &str| ColumnSummary { name: name.into(), pages: Vec::new() };
+        let (schema, mut columns) = plan_columns(&schema, &options)?;
+        let mut names: Vec<String> = columns.iter().map(|plan| plan.name.clone()).collect();
+        let mut arrays = None;
+        if options.version == Version::V2_0 {
+            let plans = std::mem::take(&mut columns);
+            let of_file = ArrayColumns::new(&columns_of(&schema)?, plans)?;
+            names = of_file.names().map(str::to_owned).collect();
+            arrays = Some(of_file);
+        }
+        let summary = |name| ColumnSummary { name, pages: Vec::new() };
         Ok(Self {
             sink: Sink::new(writer, options.checksums),
             schema,
             options,
-            written: columns.iter().map(|_| Vec::new()).collect(),
-            summaries: columns.iter().map(|plan| summary(&plan.name)).collect(),
+            arrays,
+            written: names.iter().map(|_| Vec::new()).collect(),
+            summaries: names.into_iter().map(summary).collect(),
             columns: columns.into_iter().map(ColumnWriter::new).collect(),
             global_buffers: Vec::new(),
             num_rows: 0,
@@ -144,9 +160,16 @@ impl<W: Write> FileWriter<W> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        self.num_rows += batch.num_rows() as u64;
         let given = self.given;
         let page_bytes = self.options.page_bytes;
+        if let Some(arrays) = &mut self.arrays {
+            self.given += arrays.push(batch, given, &mut self.sink)?;
+            self.num_rows += batch.num_rows() as u64;
+            let (given, limit) = (self.given, self.options.memory_limit);
+            let pages = arrays.due_pages(page_bytes, |oldest| given - oldest > limit)?;
+            return self.write_arrays(pages);
+        }
+        self.num_rows += batch.num_rows() as u64;
         let columns = self.columns.par_iter_mut();
         let pages = columns.map(|column| match column.plan.kind {
             LeafKind::Blob => Ok((0, Vec::new())),
@@ -178,10 +201,16 @@ impl<W: Write> FileWriter<W> {
         let pages = self.columns.par_iter_mut().map(ColumnWriter::flush);
         let pages = pages.collect::<Result<Vec<_>>>()?;
         self.write_pages(pages)?;
+        if let Some(arrays) = &mut self.arrays {
+            let pages = arrays.last_pages(self.options.page_bytes)?;
+            self.write_arrays(pages)?;
+        }
         let num_pages = self.written.iter().map(|column| column.len() as u64).sum();
         let (schema, _) = fields::from_arrow(&self.schema, self.options.version)?;
         let descriptor = FileDescriptor { schema: Some(schema), length: self.num_rows };
-        let columns: Vec<Vec<u8>> = self.written.iter().map(|c| encode_column(c)).collect();
+        let is_blob = |column| self.arrays.as_ref().is_some_and(|arrays| arrays.is_blob(column));
+        let columns = self.written.iter().enumerate();
+        let columns: Vec<Vec<u8>> = columns.map(|(i, c)| encode_column(c, is_blob(i))).collect();
         self.write_end(&descriptor, &columns)?;
         let (num_rows, file_bytes) = (self.num_rows, self.sink.position());
         let columns = self.summaries;
@@ -224,17 +253,29 @@ impl<W: Write> FileWriter<W> {
         for ((column, summaries), pages) in columns.zip(pages) {
             for ExplainedPage { page, summary } in pages {
                 summaries.pages.push(summary);
-                let mut buffers = Vec::with_capacity(page.buffers.len());
-                for buffer in &page.buffers {
-                    let start = self.sink.write_buffer(buffer)?;
-                    buffers.push(start..start + buffer.len() as u64);
-                }
                 column.push(WrittenPage {
-                    buffers,
+                    buffers: write_buffers(&mut self.sink, &page.buffers)?,
                     length: page.num_rows,
                     priority: column.iter().map(|page| page.length).sum(),
-                    layout: page.layout.to_message(),
+                    encoding: any::wrap(&page.layout.to_message()),
                 });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the pages of each column of a 2.0 file.
+    fn write_arrays(&mut self, pages: Vec<Vec<EncodedArray>>) -> Result<()> {
+        let columns = self.written.iter_mut().zip(&mut self.summaries);
+        for ((column, summaries), pages) in columns.zip(pages) {
+            for page in pages {
+                column.push(WrittenPage {
+                    buffers: write_buffers(&mut self.sink, &page.buffers)?,
+                    length: page.num_rows,
+                    priority: 0,
+                    encoding: any::wrap(&page.message),
+                });
+                summaries.pages.push(PageSummary::of_array(page));
             }
         }
         Ok(())
@@ -270,6 +311,20 @@ impl<W: Write> FileWriter<W> {
         }
         Ok(())
     }
+}
+
+/// Writes the buffers of a page; returns where they lie.
+fn write_buffers<W: Write>(
+    sink: &mut Sink<W>,
+    buffers: &[impl AsRef<[u8]>],
+) -> Result<Vec<std::ops::Range<u64>>> {
+    let mut spans = Vec::with_capacity(buffers.len());
+    for buffer in buffers {
+        let buffer = buffer.as_ref();
+        let start = sink.write_buffer(buffer)?;
+        spans.push(start..start + buffer.len() as u64);
+    }
+    Ok(spans)
 }
 
 /// Hands a column its part of a batch; returns its bytes and the pages that became full.

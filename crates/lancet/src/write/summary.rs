@@ -2,6 +2,7 @@
 
 use crate::choose::Candidate;
 use crate::page::encode::EncodedPage;
+use crate::page_v2_0::encode::EncodedArray;
 
 /// What was written.
 #[derive(Debug, Clone)]
@@ -43,6 +44,20 @@ pub struct PageSummary {
     pub reason: String,
     /// All forms that were considered, the one it has among them; empty if there was no choice.
     pub candidates: Vec<Candidate>,
+}
+
+impl PageSummary {
+    /// A page of 2.0, which has no choice.
+    pub(super) fn of_array(page: EncodedArray) -> Self {
+        Self {
+            layout: "array",
+            encoding: page.description,
+            bytes: page.buffers.iter().map(|buffer| buffer.len() as u64).sum(),
+            rows: page.num_rows,
+            reason: "format 2.0 has this form only".into(),
+            candidates: Vec::new(),
+        }
+    }
 }
 
 /// The reason of a page's form.

@@ -1,5 +1,5 @@
 //! The small files that damaged ones are made from: each layout and codec, written by the
-//! reference, and a few files of lancet's own.
+//! reference, some of its old releases among them, and a few files of lancet's own.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,10 +8,20 @@ use arrow_array::{ArrayRef, Int32Array, LargeBinaryArray, RecordBatch, StringArr
 use arrow_schema::{DataType, Field, Schema};
 use lancet::{FileWriter, Version, WriteOptions};
 
+/// Files of old releases with something that today's reference does not write.
+const OLD: [&str; 6] = [
+    "blobs-0.12.1-2.0",
+    "dictionary_nulls-0.16.1-2.0",
+    "short_strings-0.18.2-restamped",
+    "fsst-0.18.2-2.0",
+    "large_numbers-0.18.2-restamped",
+    "wide-0.30.0-2.1",
+];
+
 /// Name and bytes of every small file.
 pub fn files() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/small");
-    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
+    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .map(|path| {
@@ -19,6 +29,10 @@ pub fn files() -> Vec<(String, Vec<u8>)> {
             (name, std::fs::read(path).unwrap())
         })
         .collect();
+    for name in OLD {
+        let path = folder.join(format!("../data/old/{name}.lance"));
+        files.push((name.to_string(), std::fs::read(path).unwrap()));
+    }
     files.sort();
     for version in [Version::V2_1, Version::V2_2] {
         files.push((format!("lancet {version}"), written(version)));

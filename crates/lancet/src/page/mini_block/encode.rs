@@ -72,8 +72,11 @@ pub(crate) fn encode(input: &MiniBlockInput<'_>, rules: Rules) -> Result<Option<
     let mut dictionary = None;
     if let Some((encoding, items)) = &input.dictionary {
         buffers.push(codec::block::encode_block(encoding, items)?.into());
-        dictionary =
-            Some(DictionaryLayout { encoding: encoding.clone(), num_items: items.len() as u64 });
+        dictionary = Some(DictionaryLayout {
+            encoding: encoding.clone(),
+            num_items: items.len() as u64,
+            counted: false,
+        });
     }
     if levels.rep.is_some() {
         buffers.push(index.into());

@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use super::super::layout::{DictionaryLayout, MiniBlockLayout};
 use super::super::{Page, inside};
-use crate::codec::{self, Scratch, ValueType, Values};
+use crate::codec::{self, Encoding, Scratch, ValueType, Values};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 
@@ -196,5 +196,25 @@ fn parse_dictionary(
 ) -> Result<Values> {
     let num_items = usize::try_from(layout.num_items)
         .map_err(|_| Error::corrupt(format!("{} dictionary items", layout.num_items)))?;
-    codec::block::decode_block(&layout.encoding, bytes, num_items, values, scratch)
+    let encoding = &layout.encoding;
+    let today = match encoding {
+        Encoding::Variable { offset_bits } if layout.counted => {
+            Some(uncounted(bytes, *offset_bits, layout.num_items)?)
+        }
+        _ => None,
+    };
+    let bytes = today.as_deref().unwrap_or(bytes);
+    codec::block::decode_block(encoding, bytes, num_items, values, scratch)
+}
+
+/// A block of strings of early 2.1 as one of today: only its first word differs.
+fn uncounted(bytes: &[u8], offset_bits: u64, num_items: u64) -> Result<Vec<u8>> {
+    let mut cursor = Cursor::new(bytes);
+    let width_bits = offset_bits.to_le_bytes();
+    let (count, width) = match offset_bits {
+        32 => (u64::from(cursor.u32("number of strings")?), width_bits.get(..4)),
+        _ => (cursor.u64("number of strings")?, Some(&width_bits[..])),
+    };
+    ensure!(count == num_items, "a dictionary of {num_items} items counts {count}");
+    Ok([width.unwrap_or_default(), cursor.rest()].concat())
 }
