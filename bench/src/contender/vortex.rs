@@ -21,7 +21,7 @@ use vortex::io::runtime::BlockingRuntime;
 use vortex::io::runtime::current::{CurrentThreadRuntime, CurrentThreadWorkerPool};
 use vortex::io::session::RuntimeSessionExt;
 use vortex::layout::scan::scan_builder::ScanBuilder;
-use vortex::scan::StrictSortedBuffer;
+use vortex::scan::strict_sorted_buffer::StrictSortedBuffer;
 use vortex::session::VortexSession;
 
 use super::{Contender, Open, Reader, Visit, Write};
