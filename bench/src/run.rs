@@ -99,10 +99,9 @@ impl<'a> Bout<'a> {
         contenders: &'a [Box<dyn Contender>],
         table: Table,
     ) -> Self {
-        let file = |contender: &Box<dyn Contender>| {
-            folder.join(format!("{}.{}", table.name, contender.name()))
-        };
-        let files = contenders.iter().map(file).collect();
+        let named = |contender: &dyn Contender| format!("{}.{}", table.name, contender.name());
+        let files =
+            contenders.iter().map(|contender| folder.join(named(contender.as_ref()))).collect();
         let take_rows = (table.rows() / 4).min(10_000);
         Self { choice, contenders, table, files, take_rows }
     }
@@ -167,11 +166,12 @@ impl<'a> Bout<'a> {
     }
 
     fn sizes(&self) -> Result<Vec<Cell>> {
-        let size = |(contender, file): (&Box<dyn Contender>, &PathBuf)| {
+        let files = self.contenders.iter().zip(&self.files);
+        let cells = files.map(|(contender, file)| {
             let bytes = std::fs::metadata(file)?.len();
             Ok(self.bytes(contender.name(), Metric::Size, bytes))
-        };
-        self.contenders.iter().zip(&self.files).map(size).collect()
+        });
+        cells.collect()
     }
 
     fn bytes(&self, contender: &str, metric: Metric, bytes: u64) -> Cell {

@@ -2,7 +2,6 @@
 //! the C data interface: no values are copied.
 
 use std::mem::transmute;
-use std::sync::Arc;
 
 use anyhow::Result;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
