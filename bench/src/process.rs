@@ -62,8 +62,11 @@ pub fn processor() -> String {
     line.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown").to_owned()
 }
 
+/// The cores of the machine, also while the process may use only some of them.
 pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    // SAFETY: asks for a number.
+    let cores = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    usize::try_from(cores).unwrap_or(1).max(1)
 }
 
 /// Lets all threads of the process run on the first `cores` cores only. Threads they start later
