@@ -84,7 +84,7 @@ fn aims(text: &mut String, results: &Results) {
 
 fn one_aim(text: &mut String, results: &Results, aim: &Aim) {
     let mut lines = String::new();
-    let mut heads = [String::from("best peer"), String::from("lance-file")];
+    let mut heads = [String::from(aim.peers_title), String::from("lance-file")];
     for table in results.tables.iter().filter(|table| aim.is_about(&table.name)) {
         let shares = aim.shares(results, &table.name);
         for (head, share) in heads.iter_mut().zip(&shares) {
@@ -97,7 +97,7 @@ fn one_aim(text: &mut String, results: &Results, aim: &Aim) {
         let [peer, lance] = shares.map(|share| share.map_or_else(|| "–".into(), |s| shown(&s)));
         put!(lines, "| {} | {peer} | {lance} |", table.name);
     }
-    if !lines.is_empty() {
+    if results.cells.iter().any(|cell| cell.metric == aim.metric) && !lines.is_empty() {
         let [peer, lance] = heads;
         put!(text, "### {}\n\n| table | {peer} | {lance} |\n|---|---:|---:|\n{lines}", aim.title);
     }
