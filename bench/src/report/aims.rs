@@ -84,8 +84,7 @@ pub struct Share {
 
 impl Share {
     pub fn missed(&self) -> bool {
-        // Rounded as it is printed.
-        self.aim.is_some_and(|aim| (self.share * 100.0).round() > aim * 100.0)
+        self.aim.is_some_and(|aim| self.share > aim)
     }
 }
 
