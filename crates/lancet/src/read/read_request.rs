@@ -100,16 +100,12 @@ impl ReadRequest {
                 check_range(&rows, num_rows)?;
                 if rows.is_empty() { Vec::new() } else { vec![rows] }
             }
-            Wanted::Rows(rows) => {
+            Wanted::Rows(mut rows) => {
                 check_rows(&rows, num_rows)?;
-                let mut sorted = rows.clone();
-                sorted.sort_unstable();
-                sorted.dedup();
-                if sorted != rows {
-                    let position = |row: &u64| sorted.binary_search(row).unwrap_or_default() as u64;
-                    self.order = Some(UInt64Array::from_iter_values(rows.iter().map(position)));
+                if !rows.is_sorted_by(|a, b| a < b) {
+                    self.order = Some(sort(&mut rows));
                 }
-                to_ranges(&sorted)
+                to_ranges(&rows)
             }
         };
         let (file, projection) = (self.reader.file.clone(), self.projection.clone());
@@ -134,6 +130,23 @@ fn check_rows(rows: &[u64], num_rows: u64) -> Result<()> {
     Err(Error::invalid(format!(
         "row {row} is out of range: there are {num_rows} rows, counted from 0"
     )))
+}
+
+/// Sorts the rows and drops duplicates; returns where each of them went.
+fn sort(rows: &mut Vec<u64>) -> UInt64Array {
+    let mut by_row: Vec<(u64, usize)> = rows.iter().copied().zip(0..).collect();
+    by_row.sort_unstable();
+    let mut went_to = vec![0; by_row.len()];
+    rows.clear();
+    for (row, position) in by_row {
+        if rows.last() != Some(&row) {
+            rows.push(row);
+        }
+        if let Some(place) = went_to.get_mut(position) {
+            *place = rows.len().saturating_sub(1) as u64;
+        }
+    }
+    went_to.into()
 }
 
 fn to_ranges(sorted: &[u64]) -> Vec<Range<u64>> {
