@@ -8,6 +8,7 @@ use lancet::{ColumnOptions, Profile, Version, WriteOptions};
 
 use crate::error::{Error, Result};
 use crate::format::Format;
+use crate::output::OutputFile;
 use crate::{copy, explain, input, output, units};
 
 const EXAMPLES: &str = "\
@@ -66,7 +67,11 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     Format::from_path(&args.output)?; // before anything is read
     output::check_not_same(&args.input, &args.output)?;
     let input = input::open_input(&args.input)?;
-    let copied = copy::to_file(input, &args.output, &args.write_options()?, quiet)?;
+    let mut output = OutputFile::create(&args.output, &input.schema, &args.write_options()?)?;
+    if Format::from_path(&args.input)? == Format::Lance {
+        output.copy_buffers(&args.input)?;
+    }
+    let copied = copy::fill(input, output, quiet)?;
     if let Some(summary) = copied.summary.as_ref().filter(|_| args.explain) {
         explain::write(summary, out)?;
     }

@@ -35,7 +35,12 @@ pub struct Copied {
 
 /// Writes all batches to a file; `options` matter for Lance only.
 pub fn to_file(input: Input, path: &Path, options: &WriteOptions, quiet: bool) -> Result<Copied> {
-    let mut output = OutputFile::create(path, &input.schema, options)?;
+    let output = OutputFile::create(path, &input.schema, options)?;
+    fill(input, output, quiet)
+}
+
+/// Writes all batches to a file that was begun.
+pub fn fill(input: Input, mut output: OutputFile, quiet: bool) -> Result<Copied> {
     let bar = progress::bar(input.rows, quiet);
     let mut rows = 0;
     for batch in input.batches {

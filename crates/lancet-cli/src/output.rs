@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, IpcWriteOptions};
 use arrow_schema::SchemaRef;
-use lancet::{FileWriter, WriteOptions, WriteSummary};
+use lancet::{FileReader, FileWriter, WriteOptions, WriteSummary};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -52,6 +52,17 @@ impl OutputFile {
         let writer = Writer::create(&temporary.path, format, schema, options)
             .map_err(|e| Error::new(e).about(path))?;
         Ok(Self { writer, temporary, path: path.into() })
+    }
+
+    /// Copies the global buffers of a Lance file, if this is one too.
+    pub fn copy_buffers(&mut self, from: &Path) -> Result<()> {
+        if let Writer::Lance(writer) = &mut self.writer {
+            let reader = FileReader::open(from).in_file(from)?;
+            for buffer in reader.user_buffers().in_file(from)? {
+                writer.add_global_buffer(&buffer).in_file(&self.path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Appends rows.

@@ -1,5 +1,11 @@
 //! Round trips through every format.
 
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use lancet::{FileReader, FileWriter, Version, WriteOptions};
+
 use crate::lancet::Dir;
 
 const CSV: &str = "\
@@ -19,7 +25,7 @@ const JSON_LINES: &str = "\
 fn csv_through_lance() {
     let dir = Dir::new("csv-lance");
     dir.write("a.csv", CSV);
-    for version in ["2.1", "2.2"] {
+    for version in ["2.0", "2.1", "2.2"] {
         let convert = format!("convert a.csv b.lance --format-version {version}");
         dir.lancet(&convert).ok();
         dir.lancet("convert b.lance c.csv").ok();
@@ -104,4 +110,33 @@ fn the_summary_is_one_line() {
     assert!(ran.stderr.starts_with("3 rows: 117 B in, "), "{}", ran.stderr);
     let ran = dir.lancet("--quiet convert a.csv b.jsonl");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn upgrades_keep_metadata_and_global_buffers() {
+    let dir = Dir::new("upgrade");
+    let field =
+        Field::new("n", DataType::Int32, true).with_metadata([("unit".into(), "m".into())].into());
+    let schema = Schema::new_with_metadata(vec![field], [("made by".into(), "test".into())].into());
+    let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(3)]));
+    let batch = RecordBatch::try_new(Arc::new(schema), vec![numbers]).unwrap();
+    let mut options = WriteOptions::default();
+    options.version = Version::V2_0;
+    let old = dir.path("old.lance");
+    let mut writer = FileWriter::create(&old, batch.schema(), options).unwrap();
+    writer.add_global_buffer(b"a global buffer").unwrap();
+    writer.write(&batch).unwrap();
+    writer.add_global_buffer(b"").unwrap();
+    writer.finish().unwrap();
+    let explained = dir.lancet("inspect old.lance --pages").ok();
+    assert!(explained.contains("nullable flat 32-bit"), "{explained}");
+    for version in ["2.0", "2.1", "2.2"] {
+        dir.lancet(&format!("convert old.lance new.lance --format-version {version}")).ok();
+        dir.lancet("verify new.lance").ok();
+        let new = FileReader::open(dir.path("new.lance")).unwrap();
+        assert_eq!(new.version().to_string(), version);
+        assert_eq!(new.schema(), batch.schema());
+        assert_eq!(new.user_buffers().unwrap(), ["a global buffer", ""]);
+        assert_eq!(new.take(&[0, 1, 2]).unwrap(), batch);
+    }
 }

@@ -164,6 +164,13 @@ impl FileReader {
         self.file.read_buffer(span)
     }
 
+    /// The global buffers that were added to the file: all but the schema and the checksums.
+    pub fn user_buffers(&self) -> Result<Vec<Bytes>> {
+        let checksums = usize::from(self.file.load_checksums()?.is_some());
+        let end = self.num_global_buffers().saturating_sub(checksums);
+        (1..end).map(|index| self.global_buffer(index)).collect()
+    }
+
     /// All columns of the given rows, in the order asked for; duplicates are allowed.
     pub fn take(&self, rows: &[u64]) -> Result<RecordBatch> {
         self.run(self.request(&self.everything, Wanted::Rows(rows.to_vec()))?)
