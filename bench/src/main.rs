@@ -9,6 +9,8 @@ mod measure;
 mod process;
 mod report;
 mod results;
+#[cfg(feature = "lance")]
+mod row_ids;
 mod run;
 mod table;
 
@@ -53,6 +55,9 @@ enum Command {
         #[arg(long)]
         print: bool,
     },
+    /// Row id sequences, beside those of `lance-table`.
+    #[cfg(feature = "lance")]
+    RowIds,
     /// Opens and scans a file and says how much memory that took.
     #[command(hide = true)]
     ScanMemory {
@@ -67,6 +72,8 @@ enum Command {
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
+        #[cfg(feature = "lance")]
+        Command::RowIds => row_ids::run(),
         Command::Run { quick, tables, metrics, contenders, out } => {
             let choice = Choice { quick, tables, metrics, contenders };
             let whole = choice.is_everything() && !quick;

@@ -103,7 +103,7 @@ async fn latency_decides_what_is_fetched_along() {
         fetch.latency = Duration::from_millis(millis);
         let options = ReadOptions::default();
         let reader = Reader::open_with(shared(&store), path.clone(), options, fetch).await.unwrap();
-        let rows: Vec<u64> = (0..20).map(|i| i * 5_000).collect();
+        let rows: Vec<u64> = (0..20).map(|i| i * 14_000).collect();
         reader.take_columns(&rows, &["id"]).await.unwrap();
         store.gets();
         reader.take_columns(&rows, &["id"]).await.unwrap();

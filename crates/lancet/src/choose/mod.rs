@@ -262,18 +262,28 @@ impl Contest<'_> {
                 format!("cheapest of {n} forms by size and time ({})", self.settings.profile)
             }
         };
-        let coded = |encoding: &Encoding| match (encoding, values, symbols) {
-            (Encoding::Fsst { .. }, Values::Variable(variable), Some(symbols)) => {
-                symbols.encode(variable).map(|coded| Some(Values::Variable(coded)))
+        let asked = self.settings.options.compression == Some(Compression::Fsst);
+        // The encoding with what replaces the values. A sample may have promised too much: then the
+        // strings stay as they are.
+        let coded = |encoding: Encoding| match (encoding, values, symbols) {
+            (Encoding::Fsst { table, values }, Values::Variable(variable), Some(symbols)) => {
+                let coded = symbols.encode(variable)?;
+                if coded.bytes.len() >= variable.bytes.len() && !asked {
+                    return Ok((*values, None));
+                }
+                Ok((Encoding::Fsst { table, values }, Some(Values::Variable(coded))))
             }
-            _ => Ok(None),
+            (encoding, ..) => Ok::<_, Error>((encoding, None)),
         };
         let form = match draft {
             Draft::Chunks { encoding, chunk_size } => {
-                let values = coded(&encoding)?;
+                let (encoding, values) = coded(encoding)?;
                 Form::MiniBlock(MiniBlockForm { encoding, chunk_size, values, dictionary: None })
             }
-            Draft::Rows(encoding) => Form::FullZip { values: coded(&encoding)?, encoding },
+            Draft::Rows(encoding) => {
+                let (encoding, values) = coded(encoding)?;
+                Form::FullZip { encoding, values }
+            }
             Draft::Dictionary(form) => Form::MiniBlock(*form),
         };
         Ok(Choice { form, reason, candidates: self.candidates })

@@ -64,18 +64,21 @@ impl Symbols {
         Ok(best.filter(|best| asked || best.ratio < 0.95))
     }
 
-    /// About `count` pieces of values, spread evenly; each attempt has others. Long values are cut:
-    /// many short pieces show more of the values than a few long ones.
+    /// At most `count` pieces of values, spread evenly over the bytes, so that nulls and empty values
+    /// are no matter; each attempt has others. Long values are cut: many short pieces show more of
+    /// the values than a few long ones.
     fn pieces(values: &VariableValues, count: usize, attempt: usize) -> Vec<&[u8]> {
-        let step = values.len().div_ceil(count).max(1);
-        let picked = (attempt * step / ATTEMPTS..values.len()).step_by(step);
-        let picked = picked.filter_map(|i| values.value(i).ok().filter(|v| !v.is_empty()));
-        let piece = |(i, value): (usize, &'_ [u8])| {
-            let num_pieces = value.len().div_ceil(PIECE_BYTES);
-            let start = (i * 7 + attempt) % num_pieces * PIECE_BYTES;
-            start..(start + PIECE_BYTES).min(value.len())
-        };
-        picked.enumerate().filter_map(|(i, value)| value.get(piece((i, value)))).collect()
+        let total = values.bytes.len();
+        let step = total.div_ceil(count).max(1);
+        let mut pieces = Vec::with_capacity(count);
+        let mut at = attempt * step / ATTEMPTS;
+        while let Some(span) = values.span_at(at) {
+            let start = at - (at - span.start) % PIECE_BYTES;
+            let end = span.end.min(start + PIECE_BYTES);
+            pieces.extend(values.bytes.get(start..end));
+            at = end.max(at + step);
+        }
+        pieces
     }
 
     /// All values, coded.
@@ -192,5 +195,39 @@ pub(super) fn may_chunk(values: &VariableValues, longest: usize, settings: &Sett
         Profile::Fast => false,
         Profile::Balanced => longest <= 4 << 10 && mean <= 512,
         Profile::Small => longest <= 12 << 10 && mean <= 8 << 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_do_not_fall_between_the_values() {
+        // Every fourth value has bytes, and a fourth of the pieces is a multiple of four.
+        let mut values = VariableValues::new(32);
+        for i in 0..TRAIN_PIECES * 8 {
+            let text = if i % 4 == 3 { format!("order {i} of many") } else { String::new() };
+            values.push(text.as_bytes()).unwrap();
+        }
+        for attempt in 0..ATTEMPTS {
+            let pieces = Symbols::pieces(&values, TRAIN_PIECES, attempt);
+            assert!((TRAIN_PIECES / 2..=TRAIN_PIECES).contains(&pieces.len()), "{}", pieces.len());
+            assert!(pieces.iter().all(|piece| piece.starts_with(b"order")));
+        }
+        let symbols = Symbols::train(&values, &Settings::default()).unwrap().unwrap();
+        let coded = symbols.encode(&values).unwrap().bytes.len() as f64;
+        let told = values.bytes.len() as f64 * symbols.ratio;
+        assert!((coded / told - 1.0).abs() < 0.1, "{coded} instead of {told}");
+    }
+
+    #[test]
+    fn long_values_are_cut_at_their_own_pieces() {
+        let mut values = VariableValues::new(64);
+        values.push(b"short").unwrap();
+        values.push(&[7; 300]).unwrap();
+        let lengths: Vec<usize> =
+            Symbols::pieces(&values, 1000, 0).iter().map(|piece| piece.len()).collect();
+        assert_eq!(lengths, [5, 128, 128, 44]);
     }
 }

@@ -463,6 +463,20 @@ impl VariableValues {
     pub(crate) fn value(&self, index: usize) -> Result<&[u8]> {
         self.bytes(index..index.saturating_add(1))
     }
+
+    /// Where the value lies that has the byte at `position`.
+    pub(crate) fn span_at(&self, position: usize) -> Option<Range<usize>> {
+        fn find<T: OffsetWord>(offsets: &[T], position: usize) -> Option<Range<usize>> {
+            let at = T::from_size(position).ok()?;
+            let end = offsets.partition_point(|offset| *offset <= at);
+            let start = offsets.get(end.checked_sub(1)?)?.to_size().ok()?;
+            Some(start..offsets.get(end)?.to_size().ok()?)
+        }
+        match &self.offsets {
+            Offsets::Bits32(offsets) => find(offsets, position),
+            Offsets::Bits64(offsets) => find(offsets, position),
+        }
+    }
 }
 
 /// An offset in one of the two widths.
