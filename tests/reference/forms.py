@@ -57,7 +57,7 @@ def strings(picks, kind=pa.utf8()):
     return pa.array([f'value number {p}' for p in picks], kind)
 
 
-def words():
+def sentences():
     picks = rng(5).integers(0, 40, (ROWS, 6))
     return [' '.join(f'word{w}' for w in row) for row in picks]
 
@@ -69,7 +69,8 @@ def decimals(picks):
 
 
 def documents(size):
-    return pa.array([' '.join(words()[i % 50:i % 50 + 20])[:size] + str(i) for i in range(400)])
+    lines = sentences()
+    return pa.array([' '.join(lines[i % 50:i % 50 + 20])[:size] + str(i) for i in range(400)])
 
 
 def fixed_size_lists(width, kind=pa.float32()):
@@ -89,7 +90,8 @@ def cells():
         return name, array, options.split(), profile, words, versions, levels
 
     for kind in (pa.int8(), pa.uint16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()):
-        yield cell(f'flat {kind}', numbers(pa.int8(), 100).cast(kind), 'compression=none', words=f'flat {kind.bit_width}-bit')
+        yield cell(f'flat {kind}', numbers(pa.int8(), 100).cast(kind), f'compression=none {NO_DICTIONARY}',
+                   words=f'mini-block, flat {kind.bit_width}-bit')
     yield cell('flat bool', numbers(pa.int8(), 2).cast(pa.bool_()), 'compression=none', words='flat 1-bit')
     yield cell('variable', strings(range(ROWS)), 'compression=none', words='mini-block, variable (32-bit offsets)')
     yield cell('variable 64', strings(range(ROWS), pa.large_utf8()), 'compression=none', words='variable (64-bit offsets)')
@@ -97,8 +99,8 @@ def cells():
         yield cell(f'packed {kind}', numbers(kind, 100), NO_DICTIONARY, words=f'bit-packed {kind.bit_width}-bit')
         yield cell(f'runs {kind}', runs(kind), NO_DICTIONARY, words=f'run-length {kind.bit_width}-bit')
         yield cell(f'long runs {kind}', long_runs(kind), NO_DICTIONARY, words=f'run-length {kind.bit_width}-bit')
-    yield cell('symbols', pa.array(words()), 'compression=fsst', words='mini-block, fsst over variable')
-    yield cell('symbols 64', pa.array(words(), pa.large_utf8()), 'compression=fsst', words='fsst over variable (64')
+    yield cell('symbols', pa.array(sentences()), 'compression=fsst', words='mini-block, fsst over variable')
+    yield cell('symbols 64', pa.array(sentences(), pa.large_utf8()), 'compression=fsst', words='fsst over variable (64')
     for scheme in ('lz4', 'zstd'):
         general = f'compression={scheme} {NO_DICTIONARY}'
         for kind in (pa.int32(), pa.float32(), pa.int64(), pa.float64()):
@@ -106,8 +108,8 @@ def cells():
         yield cell(f'{scheme} flat', decimals(numbers(pa.int32(), 9000).to_numpy()), general, words=f'{scheme} over flat 128-bit')
         yield cell(f'{scheme} bool', runs(pa.int32()).cast(pa.bool_()), general, words=f'{scheme} over flat 1-bit')
         yield cell(f'{scheme} runs', long_runs(pa.int64()), f'{general} bss=off', words=f'{scheme} over run-length')
-        yield cell(f'{scheme} variable', pa.array(words()), general, words=f'{scheme} over variable')
-        yield cell(f'{scheme} large chunks', pa.array(words() * 4), f'{general} minichunk-size=200000', words=f'{scheme} over variable')
+        yield cell(f'{scheme} variable', pa.array(sentences()), general, words=f'{scheme} over variable')
+        yield cell(f'{scheme} large chunks', pa.array(sentences() * 4), f'{general} minichunk-size=200000', words=f'{scheme} over variable')
         yield cell(f'{scheme} lists', fixed_size_lists(5), general, words=f'{scheme} over fixed-size list')
         yield cell(f'{scheme} packed struct', packed(numbers(pa.int32(), 9), numbers(pa.int16(), 5)), f'packed=true {general}',
                    words=f'{scheme} over packed struct', levels=('plain',))
@@ -116,10 +118,11 @@ def cells():
         if scheme == 'zstd':
             yield cell('rows zstd levels', documents(1500), rows_general, words='full-zip, zstd over variable', levels=('null', 'list'))
         for what, array in (('strings', distinct(300, strings)), ('numbers', distinct(300, lambda p: pa.array(p * 1_000_003)))):
-            yield cell(f'dictionary {what} {scheme}', array, f'dict-values-compression={scheme}', words=f'dictionary of 300 ({scheme} over')
+            yield cell(f'dictionary {what} {scheme}', array, f'dict-values-compression={scheme}', words=f'({scheme} over', levels=('plain',))
         yield cell(f'{scheme} indices', distinct(300, lambda p: strings(np.sort(p))), f'compression={scheme}',
                    words=f'indices {scheme} over')
     yield cell('split alone', noise(pa.float64()), f'bss=on {NO_DICTIONARY}', words='mini-block, byte stream split 64-bit')
+    yield cell('dictionary uncompressed', distinct(300, strings), 'compression=none', words='indices flat 16-bit', levels=('plain',))
     for count, bits in ((1, 8), (2, 8), (255, 8), (256, 8), (257, 16), (65_535, 16), (65_536, 16), (65_537, 32)):
         # Where every bit of a narrow index is in use there is nothing to pack. Nulls take entries away.
         packing = 'flat' if count in (255, 256, 65_535, 65_536) else 'bit-packed'
@@ -129,7 +132,7 @@ def cells():
     for name, kind, factor in (('int16', pa.int16(), 113), ('int32', pa.int32(), 8_000_009), ('float32', pa.float32(), 1.1),
                                ('int64', pa.int64(), 10**15 + 37), ('float64', pa.float64(), 1.1)):
         array = distinct(200, lambda p: pa.array((p * factor).astype(kind.to_pandas_dtype()), kind))
-        yield cell(f'dictionary {name}', array, words='dictionary of 200')
+        yield cell(f'dictionary {name}', array, words='dictionary of')
         array = distinct(200, lambda p: pa.array((np.sort(p) * factor).astype(kind.to_pandas_dtype()), kind))
         yield cell(f'dictionary runs {name}', array, 'rle-threshold=1', words='')
     yield cell('dictionary decimal', distinct(200, decimals), words='dictionary of 200')
@@ -143,7 +146,7 @@ def cells():
                levels=('plain',))
     yield cell('rows packed struct', packed(numbers(pa.int32(), 9), numbers(pa.int16(), 5)), 'packed=true structural-encoding=fullzip',
                words='full-zip, packed struct', levels=('plain',))
-    yield cell('rows packed strings', packed(numbers(pa.int32(), 9), pa.array(words())), 'packed=true', words='full-zip, packed struct',
+    yield cell('rows packed strings', packed(numbers(pa.int32(), 9), pa.array(sentences())), 'packed=true', words='full-zip, packed struct',
                versions=('2.2',), levels=('plain',))
     for kind in (pa.bool_(), pa.int8(), pa.int32(), pa.float64()):
         yield cell(f'rows {kind}', numbers(pa.int8(), 2).cast(kind), 'structural-encoding=fullzip', words='full-zip, flat')

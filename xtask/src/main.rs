@@ -86,6 +86,7 @@ fn test() -> Result<()> {
     let python =
         steps.time("virtual environment of the reference", || python::interpreter(&root()))?;
     parquet(&mut steps, &[])?;
+    object_store(&mut steps, &python)?;
     steps.run("golden files, read by the reference", script(&python, "golden_write.py")?)?;
     steps.run("every form, read by the reference", script(&python, "forms.py")?)?;
     for (profile, seeds) in TEST_SEEDS {
@@ -133,6 +134,17 @@ fn parquet(steps: &mut Steps, options: &[String]) -> Result<()> {
     pages.arg(root().join("tests/reference/parquet_pages.py"));
     pages.arg("--examples").arg(target()?.join("debug/examples")).args(options);
     steps.run("pages of other Parquet writers", pages)
+}
+
+/// A file in a store that speaks S3.
+fn object_store(steps: &mut Steps, python: &Path) -> Result<()> {
+    let mut build = cargo(["build", "--package", "lancet-object-store", "--features", "aws"]);
+    build.args(["--example", "s3"]);
+    steps.run("the example for S3", build)?;
+    let mut s3 = command(python);
+    s3.arg(root().join("tests/reference/s3.py"));
+    s3.arg("--example").arg(target()?.join("debug/examples/s3"));
+    steps.run("a file in S3", s3)
 }
 
 fn forms() -> Result<()> {

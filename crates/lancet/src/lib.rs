@@ -55,7 +55,8 @@ pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, Structur
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
 pub use read::verify::Verification;
 pub use read::{
-    Batches, BlobDescription, Blobs, CacheStats, FileReader, ReadOptions, Scan, SearchCache, Source,
+    Batches, BlobDescription, Blobs, CacheStats, Coalesced, FileReader, Opening, ReadOptions,
+    ReadRequest, Scan, ScanRequests, SearchCache, Source, coalesce,
 };
 pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
 

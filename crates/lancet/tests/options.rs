@@ -69,6 +69,19 @@ fn columns_follow_their_options() {
 }
 
 #[test]
+fn no_compression_leaves_the_dictionary() {
+    let mut options = WriteOptions::default();
+    options.column("p.b").compression(Compression::None);
+    let (summary, _) = write(&table(), options.clone()).unwrap();
+    let with_dictionary = encoding(&summary, "p.b");
+    assert!(with_dictionary.contains("dictionary of 1024"), "{with_dictionary}");
+    assert!(with_dictionary.ends_with("indices flat 16-bit"), "{with_dictionary}");
+    options.column("p.b").dict_divisor(1000);
+    let (summary, _) = write(&table(), options).unwrap();
+    assert_eq!(encoding(&summary, "p.b"), "mini-block, flat 64-bit");
+}
+
+#[test]
 fn metadata_beats_options_and_options_beat_the_profile() {
     let key = "lance-encoding:compression";
     let mut options = WriteOptions::default();

@@ -1,8 +1,11 @@
-//! What a form costs: the bytes it stores and the time it takes to decode, in one number.
+//! What a form costs: the bytes it stores, the time a scan takes to decode them, and the time one
+//! row takes, in one number.
 //!
-//! The number is `bytes + nanoseconds × worth`, where the profile says how many bytes a nanosecond
-//! of decoding is worth. `fast` reads from memory, `balanced` from a disk or a network of some 100
-//! MB/s, `small` from an archive.
+//! The number is `(bytes + scan × worth) × (1 + take × patience)`. The profile says how many bytes a
+//! nanosecond of scanning is worth: `fast` reads from memory, `balanced` from a disk or a network of
+//! some 100 MB/s, `small` from an archive. It also says how much larger a page may be to spare a
+//! row some time. A row costs the whole chunk that a compressor made of its neighbours, so this is
+//! what keeps chunks small and leaves values alone that compress but a little.
 
 use crate::codec::{Encoding, Scheme};
 use crate::options::{Compression, Profile, Settings};
@@ -11,30 +14,65 @@ use crate::options::{Compression, Profile, Settings};
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Cost {
     pub(super) bytes: f64,
-    pub(super) decode_ns: f64,
+    /// All values.
+    pub(super) scan_ns: f64,
+    /// One value.
+    pub(super) take_ns: f64,
+}
+
+/// What is decoded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Work {
+    /// Bytes of all values.
+    pub(super) raw: f64,
+    /// Bytes that a general compressor yields on the way.
+    pub(super) unpacked: f64,
+    /// Chunks, or rows that stand alone.
+    pub(super) num_units: f64,
 }
 
 impl Cost {
+    /// The cost of `bytes` bytes in an encoding.
+    pub(super) fn of(encoding: &Encoding, bytes: f64, work: Work) -> Self {
+        let (scan_ns, take_ns) = decode_ns(encoding, bytes, work);
+        Self { bytes, scan_ns, take_ns }
+    }
+
     pub(super) fn plus(self, other: Self) -> Self {
-        Self { bytes: self.bytes + other.bytes, decode_ns: self.decode_ns + other.decode_ns }
+        Self {
+            bytes: self.bytes + other.bytes,
+            scan_ns: self.scan_ns + other.scan_ns,
+            take_ns: self.take_ns + other.take_ns,
+        }
     }
 }
 
-/// Nanoseconds for a byte of decoded values, measured on one core; `unpacked` are the bytes that a
-/// general compressor yields on the way.
-pub(super) fn decode_ns(encoding: &Encoding, raw_bytes: f64, unpacked: f64) -> f64 {
+/// Nanoseconds to decode all values, and one of them. The constants are those of the example
+/// `costs` (`cargo run --release --example costs`) on one core of some 3 GHz.
+fn decode_ns(encoding: &Encoding, bytes: f64, work: Work) -> (f64, f64) {
+    let Work { raw, unpacked, num_units } = work;
+    let num_units = num_units.max(1.0);
     match encoding {
         Encoding::General { scheme, values, .. } => {
-            let speed = match scheme {
-                Scheme::Lz4 => 0.35,
-                Scheme::Zstd => 0.8,
+            // Of split bytes many parts are constant or noise, which are just copied.
+            let is_split = matches!(**values, Encoding::ByteStreamSplit { .. });
+            let (per_unit, per_byte) = match scheme {
+                Scheme::Lz4 if is_split => (200.0, 0.16),
+                Scheme::Lz4 => (200.0, 0.24),
+                Scheme::Zstd if is_split => (500.0, 0.15),
+                Scheme::Zstd => (3000.0, 0.55),
             };
-            unpacked * speed + decode_ns(values, raw_bytes, unpacked)
+            let unit = per_unit + unpacked / num_units * per_byte;
+            let (scan, take) = decode_ns(values, unpacked, work);
+            (scan + num_units * unit, take + unit)
         }
-        Encoding::Fsst { .. } => raw_bytes * 0.45,
-        Encoding::ByteStreamSplit { .. } => raw_bytes * 0.15,
-        Encoding::InlineBitpacking { .. } | Encoding::Rle { .. } => raw_bytes * 0.1,
-        _ => raw_bytes * 0.07,
+        // A value is decoded without those before it.
+        Encoding::Fsst { .. } => (raw * 0.45, 0.0),
+        Encoding::ByteStreamSplit { .. } => (raw * 0.15, 0.0),
+        Encoding::InlineBitpacking { .. } => (raw * 0.1, 50.0),
+        // All runs of the chunk are added up.
+        Encoding::Rle { .. } => (raw * 0.1, bytes / num_units * 0.04),
+        _ => (raw * 0.07, 0.0),
     }
 }
 
@@ -45,36 +83,54 @@ impl Settings {
     /// What a form costs under these settings; the cheapest is taken.
     pub(super) fn score(&self, cost: Cost) -> f64 {
         let asked = matches!(self.options.compression, Some(Compression::Lz4 | Compression::Zstd));
-        let worth = match self.profile {
+        let (worth, patience) = match self.profile {
             // Who asks for a compressor wants it to decide by size.
-            _ if asked || self.options.general == Some(true) => 0.0,
-            Profile::Fast => 0.5,
-            Profile::Balanced => 0.1,
-            Profile::Small => 0.004,
+            _ if asked || self.options.general == Some(true) => (0.0, 0.0),
+            Profile::Fast => (0.5, 8e-5),
+            Profile::Balanced => (0.1, 8e-5),
+            Profile::Small => (0.004, 0.0),
         };
-        cost.bytes + cost.decode_ns * worth
+        (cost.bytes + cost.scan_ns * worth) * (1.0 + cost.take_ns * patience)
     }
 
     /// The general compressors to consider.
     pub(super) fn schemes(&self) -> Vec<(Scheme, Option<i32>)> {
-        let level = self.options.level;
-        let balanced = [(Scheme::Lz4, None), (Scheme::Zstd, level.or(Some(BALANCED_LEVEL)))];
-        match (self.options.compression, self.options.general, self.profile) {
-            (Some(Compression::None | Compression::Fsst), ..) | (_, Some(false), _) => Vec::new(),
-            (Some(Compression::Lz4), ..) => vec![(Scheme::Lz4, None)],
-            (Some(Compression::Zstd), ..) => vec![(Scheme::Zstd, level)],
-            (None, None, Profile::Fast) => Vec::new(),
-            (None, _, Profile::Small) => vec![(Scheme::Zstd, level.or(Some(SMALL_LEVEL)))],
-            (None, ..) => balanced.to_vec(),
+        match (self.options.compression, self.options.general) {
+            (Some(Compression::None | Compression::Fsst), _) | (_, Some(false)) => Vec::new(),
+            (Some(Compression::Lz4), _) => vec![(Scheme::Lz4, None)],
+            (Some(Compression::Zstd), _) => vec![(Scheme::Zstd, self.options.level)],
+            (None, None) if self.profile == Profile::Fast => Vec::new(),
+            (None, _) => self.profile_schemes(),
         }
     }
 
-    /// Bytes of values in a chunk that a general compressor sees at once.
-    pub(super) fn general_chunk_bytes(&self, large_chunks: bool) -> usize {
+    /// The same for the entries of a dictionary, which `none` is not about.
+    pub(super) fn entry_schemes(&self) -> Vec<(Scheme, Option<i32>)> {
+        match (self.options.compression, self.options.general, self.profile) {
+            (Some(Compression::None), None, Profile::Balanced | Profile::Small) => {
+                self.profile_schemes()
+            }
+            _ => self.schemes(),
+        }
+    }
+
+    fn profile_schemes(&self) -> Vec<(Scheme, Option<i32>)> {
+        let zstd = |level| (Scheme::Zstd, Some(level));
+        match (self.profile, self.options.level) {
+            // A high level finds short matches even in noise, where a low one does better.
+            (Profile::Small, None) => vec![zstd(BALANCED_LEVEL), zstd(SMALL_LEVEL)],
+            (Profile::Small, Some(level)) => vec![zstd(level)],
+            (_, level) => vec![(Scheme::Lz4, None), zstd(level.unwrap_or(BALANCED_LEVEL))],
+        }
+    }
+
+    /// Bytes of values in a chunk that a general compressor sees at once: sizes to try. A row costs
+    /// a whole chunk to decode.
+    pub(super) fn general_chunk_bytes(&self) -> Vec<usize> {
         match self.options.minichunk_size {
-            Some(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
-            None if self.profile == Profile::Small && large_chunks => 64 << 10,
-            None => 32 << 10,
+            Some(bytes) => vec![usize::try_from(bytes).unwrap_or(usize::MAX)],
+            None if self.profile == Profile::Small => vec![32 << 10, 128 << 10],
+            None => vec![4 << 10, 8 << 10, 16 << 10, 32 << 10],
         }
     }
 
@@ -97,10 +153,45 @@ mod tests {
         Settings { profile, ..Settings::default() }
     }
 
+    fn cost(bytes: f64, scan_ns: f64, take_ns: f64) -> Cost {
+        Cost { bytes, scan_ns, take_ns }
+    }
+
+    #[test]
+    fn a_row_should_not_wait_for_a_few_bytes() {
+        let plain = cost(100.0, 0.0, 0.0);
+        let prefers = |profile, form| {
+            let settings = settings(profile);
+            settings.score(form) < settings.score(plain)
+        };
+        // A microsecond for a tenth of the bytes, ten for a tenth, ten for half of them.
+        for (form, expected) in [
+            (cost(90.0, 0.0, 1000.0), true),
+            (cost(90.0, 0.0, 10_000.0), false),
+            (cost(50.0, 0.0, 10_000.0), true),
+        ] {
+            assert_eq!(prefers(Profile::Balanced, form), expected, "{form:?}");
+            assert!(prefers(Profile::Small, form));
+        }
+    }
+
+    #[test]
+    fn a_take_unpacks_one_chunk() {
+        let lz4 = Encoding::General {
+            scheme: Scheme::Lz4,
+            level: None,
+            values: Box::new(Encoding::Flat { bits: 64 }),
+        };
+        let work = |num_units| Work { raw: 1e6, unpacked: 1e6, num_units };
+        let (few, many) = (Cost::of(&lz4, 5e5, work(10.0)), Cost::of(&lz4, 5e5, work(100.0)));
+        assert!(few.scan_ns < many.scan_ns && few.take_ns > 5.0 * many.take_ns);
+        let flat = Cost::of(&Encoding::Flat { bits: 64 }, 1e6, work(10.0));
+        assert_eq!(flat.take_ns, 0.0);
+    }
+
     #[test]
     fn profiles_weigh_time_differently() {
-        let (small, quick) =
-            (Cost { bytes: 50.0, decode_ns: 100.0 }, Cost { bytes: 58.0, decode_ns: 10.0 });
+        let (small, quick) = (cost(50.0, 100.0, 0.0), cost(58.0, 10.0, 0.0));
         let prefers_small = |s: &Settings| s.score(small) < s.score(quick);
         assert!(!prefers_small(&settings(Profile::Balanced)));
         assert!(prefers_small(&settings(Profile::Small)));

@@ -9,7 +9,7 @@ use super::{Considered, MiniBlockForm, best, general};
 use crate::codec::{Encoding, FixedValues, Values, VariableValues, block};
 use crate::error::{Error, Result};
 use crate::measure::{estimate_distinct, hash_bytes, measure_numbers};
-use crate::options::{Compression, Settings};
+use crate::options::{Compression, Profile, Settings};
 use crate::page::rules::Rules;
 
 /// Fewer values are not worth a dictionary.
@@ -27,12 +27,15 @@ pub(super) fn dictionary_form(
 ) -> Result<Option<(MiniBlockForm, Cost)>> {
     let options = &settings.options;
     let (len, raw) = (values.len(), values.size_bytes());
+    // Who wants no compression gets dictionaries where the reference has them, too.
+    let plain = options.compression == Some(Compression::None);
     let possible = match values {
+        Values::Fixed(fixed) if plain => matches!(fixed.bits, 64 | 128),
         Values::Fixed(fixed) => matches!(fixed.bits, 16 | 32 | 64 | 128),
         Values::Variable(_) => true,
         _ => false,
     };
-    if !possible || len < MIN_VALUES || options.compression == Some(Compression::None) {
+    if !possible || len < MIN_VALUES {
         return Ok(None);
     }
     let entry_bytes = raw as f64 / len as f64;
@@ -52,8 +55,23 @@ pub(super) fn dictionary_form(
         return Ok(None);
     }
     let (items_encoding, items_bytes) = items_form(&items, settings)?;
-    let (indices_form, cost) = indices_form(&indices, raw, settings, rules)?;
-    let cost = cost.plus(Cost { bytes: items_bytes as f64, decode_ns: 0.0 });
+    let (mut indices, mut chosen) = (indices, None);
+    if settings.profile == Profile::Small {
+        // The bytes of wide indices can be split, and then the upper ones compress.
+        let wide = widened(&indices);
+        let narrow = indices_form(&indices, raw, settings, rules)?;
+        let split = indices_form(&wide, raw, settings, rules)?;
+        if settings.score(split.1) < settings.score(narrow.1) {
+            (indices, chosen) = (wide, Some(split));
+        } else {
+            chosen = Some(narrow);
+        }
+    }
+    let (indices_form, cost) = match chosen {
+        Some(chosen) => chosen,
+        None => indices_form(&indices, raw, settings, rules)?,
+    };
+    let cost = cost.plus(Cost { bytes: items_bytes as f64, ..Cost::default() });
     let form = MiniBlockForm {
         encoding: indices_form.encoding,
         chunk_size: indices_form.chunk_size,
@@ -62,6 +80,23 @@ pub(super) fn dictionary_form(
     };
     let fits = options.dict_size_ratio.is_none_or(|ratio| cost.bytes < raw as f64 * ratio);
     Ok(fits.then_some((form, cost)))
+}
+
+/// Indices of 32 bits.
+fn widened(indices: &Values) -> Values {
+    let mut out = FixedValues::new(32);
+    if let Values::Fixed(fixed) = indices {
+        match fixed.bits {
+            8 => out.data.to_mut().extend(fixed.data.as_slice().iter().map(|i| u32::from(*i))),
+            16 => out
+                .data
+                .to_mut()
+                .extend(fixed.data.typed_data::<u16>().iter().map(|i| u32::from(*i))),
+            _ => out.data.to_mut().extend_from_slice(fixed.data.as_slice()),
+        }
+        out.len = fixed.len;
+    }
+    Values::Fixed(out)
 }
 
 /// The form of indices, and the cost of looking them up; values have `raw` bytes.
@@ -77,7 +112,7 @@ pub(super) fn indices_form(
     };
     let forms = number_forms(indices, measures, settings, rules)?;
     let form = best(forms, settings)?;
-    let gather = Cost { bytes: 0.0, decode_ns: raw as f64 * GATHER_NS };
+    let gather = Cost { scan_ns: raw as f64 * GATHER_NS, ..Cost::default() };
     let cost = form.cost.plus(gather);
     Ok((form, cost))
 }
@@ -94,7 +129,7 @@ pub(super) fn items_form(items: &Values, settings: &Settings) -> Result<(Encodin
         Some(Compression::None | Compression::Fsst) => Vec::new(),
         Some(Compression::Lz4) => vec![(crate::codec::Scheme::Lz4, None)],
         Some(Compression::Zstd) => vec![(crate::codec::Scheme::Zstd, level)],
-        None => settings.schemes(),
+        None => settings.entry_schemes(),
     };
     let mut forms = vec![plain.clone()];
     forms.extend(packed_items(items));
@@ -250,8 +285,11 @@ macro_rules! word {
     ($($word:ty),*) => {$(
         impl Word for $word {
             fn hash(self) -> u64 {
+                const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
                 let folded = (self as u128 as u64) ^ ((self as u128 >> 64) as u64).rotate_left(29);
-                (folded ^ (folded >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                // Once is not enough where only the upper bits of the values differ.
+                let mixed = (folded ^ (folded >> 32)).wrapping_mul(ODD);
+                (mixed ^ (mixed >> 32)).wrapping_mul(ODD)
             }
 
             fn append(self, out: &mut FixedValues) {
@@ -270,7 +308,8 @@ struct Table {
     slots: Vec<(u32, u32)>,
     num_entries: usize,
     cap: usize,
-    /// Steps that may still be wasted on collisions, which chosen values could pile up.
+    /// Steps that may still be wasted on collisions, which chosen values could pile up. New entries
+    /// earn none, so that a page of different values ends the search early.
     patience: usize,
 }
 
@@ -324,5 +363,101 @@ impl Table {
                 *free = (entry, tag);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::Version;
+
+    fn strings(values: &[&str]) -> Values {
+        let mut out = VariableValues::new(32);
+        values.iter().for_each(|value| out.push(value.as_bytes()).unwrap());
+        Values::Variable(out)
+    }
+
+    fn numbers(values: impl Iterator<Item = u64>) -> Values {
+        let mut out = FixedValues::new(64);
+        out.data.to_mut().extend(values);
+        out.len = out.data.len() / 8;
+        Values::Fixed(out)
+    }
+
+    fn indices(built: &Built) -> Vec<u64> {
+        let Values::Fixed(indices) = &built.indices else { panic!() };
+        (0..indices.len).map(|i| indices.unsigned(i).unwrap()).collect()
+    }
+
+    fn build(values: &Values, valid: Option<&[bool]>, cap: usize) -> Option<Built> {
+        Built::new(values, valid, cap).unwrap()
+    }
+
+    #[test]
+    fn entries_are_sorted() {
+        let values = strings(&["pear", "apple", "pear", "", "fig"]);
+        let built = build(&values, None, 4).unwrap();
+        assert_eq!(built.items, strings(&["", "apple", "fig", "pear"]));
+        assert_eq!(indices(&built), [3, 1, 3, 0, 2]);
+        assert!(build(&values, None, 3).is_none());
+    }
+
+    #[test]
+    fn nulls_repeat_the_index_before_and_make_no_entry() {
+        let values = strings(&["", "b", "", "a", ""]);
+        let built = build(&values, Some(&[false, true, false, true, false]), 9).unwrap();
+        assert_eq!(built.items, strings(&["a", "b"]));
+        assert_eq!(indices(&built), [1, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn many_entries_of_every_width() {
+        // Multiples of a power of two: their lower bits are all alike.
+        for (count, bits) in [(1, 8), (256, 8), (257, 16), (65_536, 16), (65_537, 32)] {
+            let values = numbers((0..2 * count).map(|i| (i * 7 % count) << 40));
+            let built = build(&values, None, count as usize).unwrap();
+            assert_eq!(built.items, numbers((0..count).map(|i| i << 40)));
+            assert!(indices(&built).into_iter().eq((0..2 * count).map(|i| i * 7 % count)));
+            let Values::Fixed(narrow) = &built.indices else { panic!() };
+            assert_eq!(narrow.bits, bits);
+        }
+    }
+
+    #[test]
+    fn chosen_collisions_end_the_search() {
+        let mut table = Table::new(1 << 20);
+        let found = (0..5000_u32).map_while(|i| table.find(7 << 32, |entry| entry == i)).count();
+        assert!(found < 1000, "{found}");
+    }
+
+    #[test]
+    fn a_dictionary_must_beat_the_other_forms() {
+        let (settings, rules) = (Settings::default(), Rules::of(Version::V2_2));
+        let try_to_beat = |values: &Values, bytes: f64| {
+            dictionary_form(values, None, &settings, rules, bytes).unwrap()
+        };
+        let few = numbers((0..4000).map(|i| (i * i % 97) << 50));
+        let (form, cost) = try_to_beat(&few, 32_000.0).unwrap();
+        assert!(cost.bytes < 5000.0, "{cost:?}");
+        assert!(form.dictionary.is_some_and(|(_, items)| items.len() <= 97));
+        assert!(try_to_beat(&few, 8.0).is_none());
+        assert!(try_to_beat(&numbers(0..4000), 32_000.0).is_none());
+        assert!(try_to_beat(&numbers(0..8), 1e9).is_none());
+    }
+
+    #[test]
+    fn options_limit_dictionaries() {
+        let values = numbers((0..4000).map(|i| (i * i % 97) << 50));
+        let with = |key: &str, value: &str| {
+            let mut settings = Settings::default();
+            settings.options.set(key, value).unwrap();
+            let rules = Rules::of(Version::V2_1);
+            dictionary_form(&values, None, &settings, rules, 32_000.0).unwrap().is_some()
+        };
+        assert!(with("dict-divisor", "2"));
+        assert!(!with("dict-divisor", "4000"));
+        assert!(!with("dict-max-size", "100"));
+        assert!(!with("dict-size-ratio", "0.01"));
+        assert!(with("compression", "none"));
     }
 }

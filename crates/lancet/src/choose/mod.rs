@@ -203,7 +203,7 @@ fn full_zip(wide: bool, settings: &Settings) -> bool {
 }
 
 fn raw_cost(values: &Values) -> Cost {
-    Cost { bytes: values.size_bytes() as f64, decode_ns: 0.0 }
+    Cost { bytes: values.size_bytes() as f64, ..Cost::default() }
 }
 
 /// An encoding under a general compressor.

@@ -1,8 +1,8 @@
 //! Forms of fixed-size lists and packed structs.
 
-use super::cost::{Cost, decode_ns};
-use super::sample::{sample_ranges, sampled_bytes, with_overhead};
-use super::{Contest, Draft, Subject, WIDE_BYTES, full_zip, general, raw_cost};
+use super::cost::{Cost, Work};
+use super::sample::{in_best_chunks, with_overhead};
+use super::{Considered, Contest, Draft, Subject, WIDE_BYTES, full_zip, general, raw_cost};
 use crate::codec::{Encoding, FixedSizeListValues, PackedField, PackedWidth, Values, per_value};
 use crate::error::{Error, Result};
 use crate::options::{Compression, StructuralEncoding};
@@ -60,18 +60,18 @@ fn chunk_forms(
     let Subject { values, settings, rules, .. } = subject;
     let raw = values.size_bytes();
     let target_bytes = settings.plain_chunk_bytes();
-    let bytes = with_overhead(raw, raw.div_ceil(target_bytes));
-    let cost = Cost { bytes, decode_ns: decode_ns(&encoding, raw as f64, 0.0) };
+    let num_chunks = raw.div_ceil(target_bytes);
+    let work = Work { raw: raw as f64, unpacked: 0.0, num_units: num_chunks as f64 };
+    let cost = Cost::of(&encoding, with_overhead(raw, num_chunks), work);
     let plain = settings.options.compression == Some(Compression::None) || !compressible;
     let schemes = if plain { Vec::new() } else { settings.schemes() };
     let chunk_size = ChunkSize { target_bytes, max_values: 4096 };
     contest.enter(Draft::Chunks { encoding: encoding.clone(), chunk_size }, cost);
     for scheme in schemes {
         let encoding = general(scheme, &encoding);
-        let target_bytes = settings.general_chunk_bytes(rules.large_chunks);
-        let chunk_size = ChunkSize { target_bytes, max_values: 1 << 15 };
-        let bytes = sampled_bytes(&encoding, values, &sample_ranges(values, chunk_size))?;
-        let cost = Cost { bytes, decode_ns: decode_ns(&encoding, raw as f64, raw as f64) };
+        let targets = settings.general_chunk_bytes();
+        let Considered { encoding, chunk_size, cost } =
+            in_best_chunks(encoding, values, raw as f64, &targets, settings, rules)?;
         contest.enter(Draft::Chunks { encoding, chunk_size }, cost);
     }
     Ok(())

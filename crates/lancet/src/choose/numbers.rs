@@ -1,7 +1,7 @@
 //! Forms of fixed-width values in chunks: flat, packed, runs, split, and compressed over these.
 
-use super::cost::{Cost, decode_ns};
-use super::sample::{sample_ranges, sampled_bytes, with_overhead};
+use super::cost::{Cost, Work};
+use super::sample::{MAX_CHUNK_VALUES, in_best_chunks, with_overhead};
 use super::{Considered, general};
 use crate::codec::{Encoding, FixedValues, Values};
 use crate::error::Result;
@@ -9,9 +9,6 @@ use crate::measure::NumberMeasures;
 use crate::options::{ByteStreamSplit, Compression, Settings};
 use crate::page::mini_block::encode::ChunkSize;
 use crate::page::rules::Rules;
-
-/// Most values of a chunk of runs; the format's limit.
-const MAX_RUN_CHUNK: usize = 1 << 15;
 
 /// All forms that the values may take under the settings, with their costs.
 pub(super) fn number_forms(
@@ -37,21 +34,19 @@ pub(super) fn number_forms(
         forms.extend(run_form(fixed, measures, settings));
     }
     let mut compressed = Vec::new();
+    let targets = settings.general_chunk_bytes();
     for scheme in settings.schemes() {
         for inner in &forms {
-            let chunk_size = match inner.encoding {
+            let runs = [inner.chunk_size.max_values * fixed.width_bytes().unwrap_or(1)];
+            let targets = match inner.encoding {
                 // A packed chunk has 1,024 values: too few to compress well.
                 Encoding::InlineBitpacking { .. } => continue,
-                Encoding::Rle { .. } => inner.chunk_size,
-                _ => {
-                    let target_bytes = settings.general_chunk_bytes(rules.large_chunks);
-                    ChunkSize { target_bytes, max_values: MAX_RUN_CHUNK }
-                }
+                Encoding::Rle { .. } => &runs,
+                _ => targets.as_slice(),
             };
             let encoding = general(scheme, &inner.encoding);
-            let bytes = sampled_bytes(&encoding, values, &sample_ranges(values, chunk_size))?;
-            let decode_ns = decode_ns(&encoding, fixed.data.len() as f64, inner.cost.bytes);
-            compressed.push(Considered { encoding, chunk_size, cost: Cost { bytes, decode_ns } });
+            let unpacked = inner.cost.bytes;
+            compressed.push(in_best_chunks(encoding, values, unpacked, targets, settings, rules)?);
         }
     }
     forms.append(&mut compressed);
@@ -63,9 +58,9 @@ fn flat_form(values: &FixedValues, settings: &Settings) -> Considered {
     let encoding = Encoding::Flat { bits: values.bits };
     let target_bytes = settings.plain_chunk_bytes();
     let chunk_size = ChunkSize { target_bytes, max_values: 4096 };
-    let decode_ns = decode_ns(&encoding, raw as f64, 0.0);
-    let bytes = with_overhead(raw, raw.div_ceil(target_bytes));
-    Considered { encoding, chunk_size, cost: Cost { bytes, decode_ns } }
+    let num_chunks = raw.div_ceil(target_bytes);
+    let cost = Cost::of(&encoding, with_overhead(raw, num_chunks), work(raw, num_chunks));
+    Considered { encoding, chunk_size, cost }
 }
 
 /// Bytes sorted by their place: shrinks only under a compressor.
@@ -75,21 +70,19 @@ fn split_form(values: &FixedValues, settings: &Settings) -> Option<Considered> {
     }
     let flat = flat_form(values, settings);
     let encoding = Encoding::ByteStreamSplit { bits: values.bits };
-    let decode_ns = decode_ns(&encoding, values.data.len() as f64, 0.0);
-    Some(Considered { encoding, cost: Cost { decode_ns, ..flat.cost }, ..flat })
+    let raw = values.data.len();
+    let work = work(raw, raw.div_ceil(settings.plain_chunk_bytes()));
+    Some(Considered { cost: Cost::of(&encoding, flat.cost.bytes, work), encoding, ..flat })
 }
 
 fn packed_form(values: &FixedValues, measures: NumberMeasures) -> Option<Considered> {
     let raw = values.data.len();
     let encoding = Encoding::InlineBitpacking { bits: values.bits };
     let chunk_size = ChunkSize { target_bytes: usize::MAX, max_values: 1024 };
-    let bytes = with_overhead(measures.packed_bytes, values.len.div_ceil(1024));
-    let decode_ns = decode_ns(&encoding, raw as f64, 0.0);
-    (measures.packed_bytes < raw).then_some(Considered {
-        encoding,
-        chunk_size,
-        cost: Cost { bytes, decode_ns },
-    })
+    let num_chunks = values.len.div_ceil(1024);
+    let bytes = with_overhead(measures.packed_bytes, num_chunks);
+    let cost = Cost::of(&encoding, bytes, work(raw, num_chunks));
+    (measures.packed_bytes < raw).then_some(Considered { encoding, chunk_size, cost })
 }
 
 fn run_form(
@@ -107,15 +100,17 @@ fn run_form(
     let pieces = measures.runs + if len / measures.runs.max(1) > 64 { len / 255 } else { 0 };
     let stored = pieces * word;
     let values_per_chunk = len.saturating_mul(settings.plain_chunk_bytes()) / stored.max(1);
-    let max_values = values_per_chunk.clamp(4096, MAX_RUN_CHUNK);
+    let max_values = values_per_chunk.clamp(4096, MAX_CHUNK_VALUES);
     let max_values = 1 << max_values.ilog2();
     let num_chunks = len.div_ceil(max_values);
     let encoding = Encoding::Rle { bits: values.bits };
-    let decode_ns = decode_ns(&encoding, raw as f64, 0.0);
     let bytes = with_overhead(stored + num_chunks * (word + 8), num_chunks);
-    (stored < raw).then_some(Considered {
-        encoding,
-        chunk_size: ChunkSize { target_bytes: usize::MAX, max_values },
-        cost: Cost { bytes, decode_ns },
-    })
+    let cost = Cost::of(&encoding, bytes, work(raw, num_chunks));
+    let chunk_size = ChunkSize { target_bytes: usize::MAX, max_values };
+    (stored < raw).then_some(Considered { encoding, chunk_size, cost })
+}
+
+/// What decoding chunks without a compressor has to do.
+fn work(raw: usize, num_chunks: usize) -> Work {
+    Work { raw: raw as f64, unpacked: 0.0, num_units: num_chunks as f64 }
 }

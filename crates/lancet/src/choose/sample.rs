@@ -2,33 +2,68 @@
 
 use std::ops::Range;
 
+use super::Considered;
+use super::cost::{Cost, Work};
 use crate::codec::{Encoding, Values, mini_block};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::options::Settings;
 use crate::page::mini_block::encode::ChunkSize;
+use crate::page::rules::Rules;
 
-/// Chunks that are tried.
+/// Chunks that are tried, and bytes of values that suffice before.
 const CHUNKS: usize = 6;
+const ENOUGH_BYTES: usize = 256 << 10;
+/// The most values of a chunk that the format allows.
+pub(super) const MAX_CHUNK_VALUES: usize = 1 << 15;
 /// Header, padding and chunk word.
 const CHUNK_OVERHEAD: usize = 16;
 
 /// Parts of the page, as large as chunks will be, spread evenly. All of it if that is not much more.
-pub(super) fn sample_ranges(values: &Values, chunk_size: ChunkSize) -> Vec<Range<usize>> {
+fn sample_ranges(values: &Values, chunk_size: ChunkSize) -> Vec<Range<usize>> {
     let len = values.len();
     let mean = (values.size_bytes() / len.max(1)).max(1);
     let count = (chunk_size.target_bytes / mean).clamp(2, chunk_size.max_values);
     let count = if count.is_power_of_two() { count } else { count.next_power_of_two() / 2 };
     let all = len.div_ceil(count);
-    let step = if all <= CHUNKS { 1.0 } else { (all - 1) as f64 / (CHUNKS - 1) as f64 };
-    let starts = (0..all.min(CHUNKS)).map(|i| (i as f64 * step) as usize * count);
+    let tried = (ENOUGH_BYTES / (count * mean)).clamp(3, CHUNKS);
+    let step = if all <= tried { 1.0 } else { (all - 1) as f64 / (tried - 1) as f64 };
+    let starts = (0..all.min(tried)).map(|i| (i as f64 * step) as usize * count);
     starts.map(|start| start..(start + count).min(len)).collect()
 }
 
-/// Bytes of all chunks of the page, were they like those in `ranges`.
-pub(super) fn sampled_bytes(
-    encoding: &Encoding,
+/// A compressed form in the cheapest of several chunk sizes; `unpacked` are the bytes of the page
+/// before they are compressed.
+pub(super) fn in_best_chunks(
+    encoding: Encoding,
     values: &Values,
-    ranges: &[Range<usize>],
-) -> Result<f64> {
+    unpacked: f64,
+    target_bytes: &[usize],
+    settings: &Settings,
+    rules: Rules,
+) -> Result<Considered> {
+    let mut cheapest: Option<(f64, ChunkSize, Cost)> = None;
+    for &target_bytes in target_bytes {
+        let chunk_size = ChunkSize { target_bytes, max_values: MAX_CHUNK_VALUES };
+        let ranges = sample_ranges(values, chunk_size);
+        let bytes = sampled_bytes(&encoding, values, &ranges)?;
+        let chunk_values = ranges.first().map_or(1, Range::len).max(1);
+        let num_units = values.len() as f64 / chunk_values as f64;
+        // Chunks that turn out too large are encoded again in halves.
+        let fits = bytes / num_units.max(1.0) < 0.8 * rules.max_chunk_bytes as f64;
+        let work = Work { raw: values.size_bytes() as f64, unpacked, num_units };
+        let cost = Cost::of(&encoding, bytes, work);
+        let score = settings.score(cost);
+        if cheapest.as_ref().is_none_or(|(before, ..)| fits && score < *before) {
+            cheapest = Some((score, chunk_size, cost));
+        }
+    }
+    let (_, chunk_size, cost) =
+        cheapest.ok_or_else(|| Error::invalid("no chunk size to choose from"))?;
+    Ok(Considered { encoding, chunk_size, cost })
+}
+
+/// Bytes of all chunks of the page, were they like those in `ranges`.
+fn sampled_bytes(encoding: &Encoding, values: &Values, ranges: &[Range<usize>]) -> Result<f64> {
     let (mut bytes, mut seen, mut buffers) = (0, 0, Vec::new());
     for range in ranges {
         mini_block::encode_chunk(encoding, values, range.clone(), &mut buffers)?;

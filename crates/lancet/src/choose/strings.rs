@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cost::{Cost, decode_ns};
-use super::sample::{sample_ranges, sampled_bytes, with_overhead};
-use super::{Draft, general};
+use super::cost::{Cost, Work};
+use super::sample::{in_best_chunks, with_overhead};
+use super::{Considered, Draft, general};
 use crate::codec::fsst::{TABLE_BYTES, Trained};
 use crate::codec::{Encoding, Scheme, Values, VariableValues, per_value};
 use crate::error::Result;
@@ -15,12 +15,21 @@ use crate::page::rules::Rules;
 
 /// Fewer bytes of strings are not worth a symbol table, which takes 2 KiB.
 const SYMBOLS_FROM_BYTES: usize = 8 << 10;
+/// Symbol tables that are trained, each on other values; the best is taken.
+const ATTEMPTS: usize = 3;
+/// Pieces of values for training and for trying, and bytes of one.
+const TRAIN_PIECES: usize = 2048;
+const TEST_PIECES: usize = 2048;
+const PIECE_BYTES: usize = 128;
 /// Most values of a chunk.
 const MAX_VALUES: usize = 4096;
 /// Shorter values do not compress one by one.
 const PER_VALUE_FROM_BYTES: usize = 256;
 /// Values that are tried one by one.
 const PER_VALUE_SAMPLE: usize = 64;
+
+/// Time to step from a row to the next.
+const ROW_NS: f64 = 10.0;
 
 /// A symbol table and what it makes of the values.
 #[derive(Debug)]
@@ -40,16 +49,33 @@ impl Symbols {
         if !allowed || bytes == 0 || (bytes < SYMBOLS_FROM_BYTES && !asked) {
             return Ok(None);
         }
-        let all = (0..values.len()).filter_map(|i| values.value(i).ok());
-        let trained = Trained::train(all);
-        let step = values.len().div_ceil(4096).max(1);
-        let tried = (0..values.len()).step_by(step).map(|i| values.value(i));
-        let tried = tried.collect::<Result<Vec<_>>>()?;
-        let (mut coded, mut ends) = (Vec::new(), Vec::new());
-        trained.encode_values(&tried, &mut coded, &mut ends);
-        let before: usize = tried.iter().map(|value| value.len()).sum();
-        let ratio = coded.len() as f64 / before.max(1) as f64;
-        Ok((asked || ratio < 0.95).then_some(Self { trained, ratio }))
+        let test = Self::pieces(values, TEST_PIECES, 1);
+        let before: usize = test.iter().map(|piece| piece.len()).sum();
+        let mut best: Option<Self> = None;
+        for attempt in 0..ATTEMPTS {
+            let trained = Trained::train(Self::pieces(values, TRAIN_PIECES, attempt).into_iter());
+            let (mut coded, mut ends) = (Vec::new(), Vec::new());
+            trained.encode_values(&test, &mut coded, &mut ends);
+            let ratio = coded.len() as f64 / before.max(1) as f64;
+            if best.as_ref().is_none_or(|best| ratio < best.ratio) {
+                best = Some(Self { trained, ratio });
+            }
+        }
+        Ok(best.filter(|best| asked || best.ratio < 0.95))
+    }
+
+    /// About `count` pieces of values, spread evenly; each attempt has others. Long values are cut:
+    /// many short pieces show more of the values than a few long ones.
+    fn pieces(values: &VariableValues, count: usize, attempt: usize) -> Vec<&[u8]> {
+        let step = values.len().div_ceil(count).max(1);
+        let picked = (attempt * step / ATTEMPTS..values.len()).step_by(step);
+        let picked = picked.filter_map(|i| values.value(i).ok().filter(|v| !v.is_empty()));
+        let piece = |(i, value): (usize, &'_ [u8])| {
+            let num_pieces = value.len().div_ceil(PIECE_BYTES);
+            let start = (i * 7 + attempt) % num_pieces * PIECE_BYTES;
+            start..(start + PIECE_BYTES).min(value.len())
+        };
+        picked.enumerate().filter_map(|(i, value)| value.get(piece((i, value)))).collect()
     }
 
     /// All values, coded.
@@ -79,26 +105,26 @@ pub(super) fn chunk_forms(
     let target_bytes = settings.plain_chunk_bytes();
     let chunk_size = ChunkSize { target_bytes, max_values: MAX_VALUES };
     let mut forms = Vec::new();
-    let mut add = |encoding: Encoding, chunk_size, bytes, unpacked| {
-        let decode_ns = decode_ns(&encoding, raw as f64, unpacked);
-        forms.push((Draft::Chunks { encoding, chunk_size }, Cost { bytes, decode_ns }));
+    let mut add = |encoding: Encoding, stored: usize, table_bytes: usize| {
+        let num_chunks = stored.div_ceil(target_bytes * 3 / 4);
+        let bytes = with_overhead(stored, num_chunks) + table_bytes as f64;
+        let work = Work { raw: raw as f64, unpacked: 0.0, num_units: num_chunks as f64 };
+        let cost = Cost::of(&encoding, bytes, work);
+        forms.push((Draft::Chunks { encoding, chunk_size }, cost));
     };
     if settings.options.compression != Some(Compression::Fsst) || symbols.is_none() {
-        let bytes = with_overhead(raw, raw.div_ceil(target_bytes * 3 / 4));
-        add(plain.clone(), chunk_size, bytes, 0.0);
+        add(plain.clone(), raw, 0);
     }
     if let Some(symbols) = symbols {
         let coded = variable.bytes.len() as f64 * symbols.ratio;
-        let stored = coded as usize + raw - variable.bytes.len();
-        let bytes = with_overhead(stored, stored.div_ceil(target_bytes * 3 / 4));
-        add(symbols.encoding(&plain), chunk_size, bytes + TABLE_BYTES as f64, 0.0);
+        add(symbols.encoding(&plain), coded as usize + raw - variable.bytes.len(), TABLE_BYTES);
     }
     for scheme in settings.schemes() {
-        let target_bytes = settings.general_chunk_bytes(rules.large_chunks);
-        let chunk_size = ChunkSize { target_bytes, max_values: 1 << 15 };
         let encoding = general(scheme, &plain);
-        let bytes = sampled_bytes(&encoding, values, &sample_ranges(values, chunk_size))?;
-        add(encoding, chunk_size, bytes, raw as f64);
+        let targets = settings.general_chunk_bytes();
+        let Considered { encoding, chunk_size, cost } =
+            in_best_chunks(encoding, values, raw as f64, &targets, settings, rules)?;
+        forms.push((Draft::Chunks { encoding, chunk_size }, cost));
     }
     Ok(forms)
 }
@@ -115,15 +141,18 @@ pub(super) fn row_forms(
     // A length, a control word and an offset in the index.
     let overhead = values.len() as f64 * (values.offsets.bits() as f64 / 8.0 + 5.0);
     let mut forms = Vec::new();
-    let mut add = |encoding: Encoding, stored: f64, step_ns: f64| {
-        let decode_ns = decode_ns(&encoding, raw, raw) + values.len() as f64 * step_ns;
-        forms.push((Draft::Rows(encoding), Cost { bytes: stored + overhead, decode_ns }));
+    let num_units = values.len() as f64;
+    let mut add = |encoding: Encoding, stored: f64| {
+        let work = Work { raw, unpacked: raw, num_units };
+        let mut cost = Cost::of(&encoding, stored + overhead, work);
+        cost.scan_ns += num_units * ROW_NS;
+        forms.push((Draft::Rows(encoding), cost));
     };
     if settings.options.compression != Some(Compression::Fsst) || symbols.is_none() {
-        add(plain.clone(), raw, 10.0);
+        add(plain.clone(), raw);
     }
     if let Some(symbols) = symbols {
-        add(symbols.encoding(&plain), raw * symbols.ratio + TABLE_BYTES as f64, 30.0);
+        add(symbols.encoding(&plain), raw * symbols.ratio + TABLE_BYTES as f64);
     }
     let mean = values.bytes.len() / values.len().max(1);
     for (scheme, level) in settings.schemes() {
@@ -132,8 +161,7 @@ pub(super) fn row_forms(
         if legal && (mean >= PER_VALUE_FROM_BYTES || settings.options.compression.is_some()) {
             let encoding = general((scheme, level), &plain);
             let ratio = per_value_ratio(&encoding, values)?;
-            let step = if scheme == Scheme::Zstd { 800.0 } else { 60.0 };
-            add(encoding, raw * ratio, step);
+            add(encoding, raw * ratio);
         }
     }
     Ok(forms)
@@ -156,10 +184,13 @@ fn per_value_ratio(encoding: &Encoding, values: &VariableValues) -> Result<f64> 
     Ok(out.len() as f64 / before.max(1) as f64)
 }
 
-/// Whether values that are long now and then may still be put into chunks: those are small enough
-/// that two fit, and most are short.
+/// Whether long values may still be put into chunks: two of them must fit, and a row should not
+/// cost too many others.
 pub(super) fn may_chunk(values: &VariableValues, longest: usize, settings: &Settings) -> bool {
     let mean = values.bytes.len() / values.len().max(1);
-    let most = if settings.profile == Profile::Small { 2048 } else { 512 };
-    longest <= 8 << 10 && mean <= most
+    match settings.profile {
+        Profile::Fast => false,
+        Profile::Balanced => longest <= 4 << 10 && mean <= 512,
+        Profile::Small => longest <= 12 << 10 && mean <= 8 << 10,
+    }
 }

@@ -194,58 +194,124 @@ fn gather_variable(
     scratch: &mut Scratch,
 ) -> Result<()> {
     let items = dictionary.bytes.as_slice();
-    match &dictionary.offsets {
-        Offsets::Bits32(offsets) => {
-            let total = total_bytes(offsets, indices)?;
-            reserve_claimed(total, out, scratch)?;
-            if let Offsets::Bits32(ends) = &mut out.offsets {
-                return append_items(offsets, items, indices, ends, &mut out.bytes);
-            }
+    match (&dictionary.offsets, &mut out.offsets) {
+        (Offsets::Bits32(offsets), Offsets::Bits32(ends)) => {
+            Items { offsets, bytes: items }.append(indices, ends, &mut out.bytes, scratch)
         }
-        Offsets::Bits64(offsets) => {
-            let total = total_bytes(offsets, indices)?;
-            reserve_claimed(total, out, scratch)?;
-            if let Offsets::Bits64(ends) = &mut out.offsets {
-                return append_items(offsets, items, indices, ends, &mut out.bytes);
-            }
+        (Offsets::Bits64(offsets), Offsets::Bits64(ends)) => {
+            Items { offsets, bytes: items }.append(indices, ends, &mut out.bytes, scratch)
         }
-    }
-    Err(Error::corrupt("a dictionary has offsets of another width than its column"))
-}
-
-/// Where an item lies; nowhere for a null slot.
-fn item_span<T: OffsetWord>(offsets: &[T], index: u32) -> Result<Range<usize>> {
-    let at = position(index).unwrap_or(usize::MAX);
-    match offsets.get(at..at.saturating_add(2)) {
-        Some(&[start, end]) => Ok(start.to_size()?..end.to_size()?),
-        _ => Ok(0..0),
+        _ => Err(Error::corrupt("a dictionary has offsets of another width than its column")),
     }
 }
 
-fn total_bytes<T: OffsetWord>(offsets: &[T], indices: &[u32]) -> Result<usize> {
-    indices.iter().try_fold(0_usize, |sum, &index| {
-        item_span(offsets, index).map(|span| sum.saturating_add(span.len()))
-    })
+/// The strings of a dictionary.
+struct Items<'a, T> {
+    offsets: &'a [T],
+    bytes: &'a [u8],
 }
 
-fn reserve_claimed(total: usize, out: &mut VariableValues, scratch: &mut Scratch) -> Result<()> {
-    scratch.claim(size_u64(total), "the strings of a dictionary page")?;
-    out.reserve_bytes(total)
+/// Strings up to this length are copied in one step, whatever their length.
+const SHORT: usize = 16;
+
+/// A short string; what lies behind its end does not matter.
+#[derive(Clone, Copy)]
+struct Slot {
+    bytes: [u8; SHORT],
+    len: u8,
 }
 
-fn append_items<T: OffsetWord>(
-    offsets: &[T],
-    items: &[u8],
+impl<T: OffsetWord> Items<'_, T> {
+    fn append(
+        &self,
+        indices: &[u32],
+        ends: &mut Vec<T>,
+        bytes: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        // A table of all strings pays where each is used more than once.
+        let few = self.offsets.len().saturating_mul(4) <= indices.len();
+        match if few { self.slots() } else { None } {
+            Some(slots) => append_slots(&slots, indices, ends, bytes, scratch),
+            None => self.append_spans(indices, ends, bytes, scratch),
+        }
+    }
+
+    /// All strings, if they are short.
+    fn slots(&self) -> Option<Vec<Slot>> {
+        let slot = |pair: &[T]| {
+            let &[start, end] = pair else { return None };
+            let item = self.bytes.get(start.to_size().ok()?..end.to_size().ok()?)?;
+            let mut slot = Slot { bytes: [0; SHORT], len: u8::try_from(item.len()).ok()? };
+            slot.bytes.get_mut(..item.len())?.copy_from_slice(item);
+            Some(slot)
+        };
+        self.offsets.windows(2).map(slot).collect()
+    }
+
+    fn append_spans(
+        &self,
+        indices: &[u32],
+        ends: &mut Vec<T>,
+        bytes: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let total = indices.iter().try_fold(0_usize, |sum, &index| {
+            self.span(index).map(|span| sum.saturating_add(span.len()))
+        })?;
+        let end = claim(total, bytes, scratch)?;
+        T::from_size(end)?;
+        ends.reserve(indices.len());
+        bytes.reserve(total);
+        for &index in indices {
+            bytes.extend_from_slice(self.bytes.get(self.span(index)?).unwrap_or_default());
+            ends.push(T::from_checked(bytes.len()));
+        }
+        Ok(())
+    }
+
+    /// Where an item lies; nowhere for a null slot.
+    #[inline]
+    fn span(&self, index: u32) -> Result<Range<usize>> {
+        let at = position(index).unwrap_or(usize::MAX);
+        match self.offsets.get(at..at.saturating_add(2)) {
+            Some(&[start, end]) => Ok(start.to_size()?..end.to_size()?),
+            _ => Ok(0..0),
+        }
+    }
+}
+
+fn append_slots<T: OffsetWord>(
+    slots: &[Slot],
     indices: &[u32],
     ends: &mut Vec<T>,
     bytes: &mut Vec<u8>,
+    scratch: &mut Scratch,
 ) -> Result<()> {
+    const NOTHING: Slot = Slot { bytes: [0; SHORT], len: 0 };
+    let find = |index: u32| position(index).and_then(|at| slots.get(at)).unwrap_or(&NOTHING);
+    let total = indices.iter().map(|index| usize::from(find(*index).len)).sum();
+    let mut end = bytes.len();
+    let last = claim(total, bytes, scratch)?;
+    T::from_size(last)?;
     ends.reserve(indices.len());
+    bytes.resize(last.saturating_add(SHORT), 0);
     for &index in indices {
-        bytes.extend_from_slice(items.get(item_span(offsets, index)?).unwrap_or_default());
-        ends.push(T::from_size(bytes.len())?);
+        let slot = find(index);
+        if let Some(to) = bytes.get_mut(end..).and_then(<[u8]>::first_chunk_mut) {
+            *to = slot.bytes;
+        }
+        end = end.saturating_add(usize::from(slot.len));
+        ends.push(T::from_checked(end));
     }
+    bytes.truncate(last);
     Ok(())
+}
+
+/// Claims the bytes that are appended; returns how many there will be.
+fn claim(total: usize, bytes: &[u8], scratch: &mut Scratch) -> Result<usize> {
+    scratch.claim(size_u64(total), "the strings of a dictionary page")?;
+    bytes.len().checked_add(total).ok_or_else(|| Error::corrupt("more bytes than memory has"))
 }
 
 #[cfg(test)]
@@ -285,6 +351,27 @@ mod tests {
                 let values: Vec<_> = (0..9).map(|i| out.value(i).unwrap()).collect();
                 let expected = ["blue", "red", "", "green", "green", "", "red", "", "blue"];
                 assert_eq!(values, expected.map(str::as_bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn short_and_long_strings_many_times() {
+        for longest in [3, 16, 17, 40] {
+            let items: Vec<String> = (0..5).map(|i| "x".repeat(longest * i / 4)).collect();
+            let mut dictionary = VariableValues::new(32);
+            items.iter().for_each(|item| dictionary.push(item.as_bytes()).unwrap());
+            let dictionary = Values::Variable(dictionary);
+            let mut out = Values::new(&ValueType::Variable { offset_bits: 32 });
+            let picks: Vec<u64> = (0..64).map(|i| i * i % 5).collect();
+            let mut scratch = Scratch::new(10_000);
+            for _ in 0..2 {
+                out.gather(&dictionary, &indices(8, &picks), None, &mut scratch).unwrap();
+            }
+            let Values::Variable(out) = &out else { panic!() };
+            assert_eq!(out.len(), 128);
+            for (i, pick) in picks.iter().chain(&picks).enumerate() {
+                assert_eq!(out.value(i).unwrap(), items[*pick as usize].as_bytes());
             }
         }
     }

@@ -23,7 +23,8 @@ use std::cell::RefCell;
 use lz4_flex::block::{
     CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
 };
-use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
+use zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
+use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, InBuffer, OutBuffer, ResetDirective};
 
 use super::Scheme;
 use crate::cursor::Cursor;
@@ -33,6 +34,8 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The most output of a Zstandard block, and the fewest bytes a block takes.
 const ZSTD_BLOCK: u64 = 128 * 1024;
 const ZSTD_MIN_BLOCK_BYTES: u64 = 4;
+/// The library's code for an output that is too small.
+const NO_ROOM: usize = 70_usize.wrapping_neg();
 
 // A context costs more to set up than a 4 KiB unit to compress; each thread keeps its own.
 thread_local! {
@@ -178,7 +181,7 @@ fn zstd_error(code: usize) -> Error {
 }
 
 fn is_out_of_room(code: usize) -> bool {
-    zstd_safe::get_error_name(code) == "Destination buffer is too small"
+    code == NO_ROOM
 }
 
 /// Appends `bytes` as one unit. `level` is for Zstandard only; `None` is its default.
@@ -186,6 +189,20 @@ pub(crate) fn compress(
     scheme: Scheme,
     level: Option<i32>,
     bytes: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    compress_parts(scheme, level, bytes, bytes.len(), 0, out)
+}
+
+/// Appends `bytes` as one unit whose first part is `first` bytes and the following ones `next`
+/// bytes long (0: there is one more). Zstandard counts the bytes of each part by themselves: parts
+/// of a different kind would blur the statistics of one another.
+pub(crate) fn compress_parts(
+    scheme: Scheme,
+    level: Option<i32>,
+    bytes: &[u8],
+    first: usize,
+    next: usize,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     match scheme {
@@ -202,11 +219,19 @@ pub(crate) fn compress(
         }
         Scheme::Zstd => {
             out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-            append(out, zstd_safe::compress_bound(bytes.len()), |room| {
+            // Every part ends a block, which costs a header.
+            let parts = bytes.len().saturating_sub(first).checked_div(next).unwrap_or(1);
+            let room = zstd_safe::compress_bound(bytes.len())
+                .saturating_add(parts.saturating_add(2).saturating_mul(16));
+            append(out, room, |room| {
                 ZSTD_ENCODER
                     .with_borrow_mut(|encoder| {
                         encoder.set_parameter(CParameter::CompressionLevel(level.unwrap_or(0)))?;
-                        encoder.compress2(room, bytes)
+                        if bytes.len() <= first {
+                            encoder.compress2(room, bytes)
+                        } else {
+                            write_blocks(encoder, bytes, first, next, room)
+                        }
                     })
                     .map_err(|code| {
                         Error::invalid(format!("Zstandard: {}", zstd_safe::get_error_name(code)))
@@ -214,6 +239,40 @@ pub(crate) fn compress(
             })
         }
     }
+}
+
+/// Writes one frame with a block boundary after each part; returns its size.
+fn write_blocks(
+    encoder: &mut CCtx<'_>,
+    bytes: &[u8],
+    first: usize,
+    next: usize,
+    room: &mut [u8],
+) -> std::result::Result<usize, usize> {
+    encoder.reset(ResetDirective::SessionOnly)?;
+    encoder.set_pledged_src_size(Some(bytes.len() as u64))?;
+    let mut output = OutBuffer::around(room);
+    let mut rest = bytes;
+    let mut size = first;
+    while !rest.is_empty() {
+        let (part, more) = rest.split_at_checked(size).unwrap_or((rest, &[]));
+        let end = if more.is_empty() {
+            ZSTD_EndDirective::ZSTD_e_end
+        } else {
+            ZSTD_EndDirective::ZSTD_e_flush
+        };
+        let mut input = InBuffer::around(part);
+        let mut before = None;
+        while encoder.compress_stream2(&mut output, &mut input, end)? > 0 {
+            if before == Some(output.pos()) {
+                return Err(NO_ROOM);
+            }
+            before = Some(output.pos());
+        }
+        rest = more;
+        size = if next == 0 { rest.len() } else { next };
+    }
+    Ok(output.pos())
 }
 
 /// Lets `write` write at most `max_len` bytes behind `out`; it returns how many it wrote.
@@ -392,6 +451,30 @@ mod tests {
             assert_eq!(unit(scheme, &long[..4096]), first);
             assert_eq!(plain(scheme, &first, ALL).unwrap(), &long[..4096]);
         }
+    }
+
+    #[test]
+    fn parts_are_counted_by_themselves() {
+        // Noise, then a few letters: together they have more symbols than either alone.
+        let noise = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 13) as u8;
+        let bytes: Vec<u8> =
+            (0..4096).map(noise).chain((0..4096).map(|i| noise(i * i) % 20)).collect();
+        let parts = |first, next| {
+            let mut out = Vec::new();
+            compress_parts(Scheme::Zstd, Some(1), &bytes, first, next, &mut out).unwrap();
+            assert_eq!(plain(Scheme::Zstd, &out, ALL).unwrap(), bytes);
+            assert_eq!(uncompressed_size(Scheme::Zstd, &out).unwrap(), Some(8192));
+            out.len()
+        };
+        let cut = parts(4096, 0);
+        assert!(cut < parts(8192, 0), "{cut}");
+        assert!(cut < 4096 + 4096 * 5 / 8);
+        for (first, next) in [(4096, 4096), (1, 1), (100, 1000), (8192, 1), (9000, 7), (1, 0)] {
+            parts(first, next);
+        }
+        let mut lz4 = Vec::new();
+        compress_parts(Scheme::Lz4, None, &bytes, 4096, 0, &mut lz4).unwrap();
+        assert_eq!(lz4, unit(Scheme::Lz4, &bytes));
     }
 
     #[test]

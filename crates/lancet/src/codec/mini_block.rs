@@ -242,15 +242,34 @@ fn encode_into(
             .into_iter()
             .try_for_each(|index| packed_struct::encode_row(field_bits, children, index, out)),
         (Encoding::General { scheme, level, values: inner }, _, _) => {
+            let num_values = range.len();
             encode_into(inner, values, range, out)?;
-            let first = out.first_mut().ok_or_else(|| Error::invalid("there is no buffer"))?;
+            let buffer = out.first_mut().ok_or_else(|| Error::invalid("there is no buffer"))?;
+            let (first, next) = parts(inner, num_values, buffer.len());
             let mut unit = Vec::new();
-            general::compress(*scheme, *level, first, &mut unit)?;
-            *first = unit;
+            general::compress_parts(*scheme, *level, buffer, first, next, &mut unit)?;
+            *buffer = unit;
             Ok(())
         }
         _ => Err(mismatch(encoding, "the values to write")),
     }
+}
+
+/// Parts of the first buffer of a chunk that have little in common: the length of the first and
+/// that of each of the rest, as [`general::compress_parts`] wants them.
+fn parts(encoding: &Encoding, num_values: usize, len: usize) -> (usize, usize) {
+    /// Shorter parts are not worth statistics of their own.
+    const MIN_PART: usize = 512;
+    let (first, next) = match encoding {
+        Encoding::ByteStreamSplit { .. } => (num_values, num_values),
+        Encoding::Fsst { values, .. } => return parts(values, num_values, len),
+        Encoding::Variable { offset_bits } => {
+            let offset_bytes = if *offset_bits == 64 { 8 } else { 4 };
+            (num_values.saturating_add(1).saturating_mul(offset_bytes), 0)
+        }
+        _ => (len, 0),
+    };
+    if first < MIN_PART { (len, 0) } else { (first, next) }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(crate) struct ValueBuffer {
 impl ValueBuffer {
     /// No bytes yet, aligned for Arrow.
     pub(crate) fn new() -> Self {
-        Self { own: MutableBuffer::new(0), shared: None }
+        MutableBuffer::new(0).into()
     }
 
     /// Bytes as they are, if values of `width` bytes may lie there in memory.
@@ -50,6 +50,12 @@ impl Deref for ValueBuffer {
 
     fn deref(&self) -> &[u8] {
         self.as_slice()
+    }
+}
+
+impl From<MutableBuffer> for ValueBuffer {
+    fn from(own: MutableBuffer) -> Self {
+        Self { own, shared: None }
     }
 }
 

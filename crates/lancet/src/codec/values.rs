@@ -470,6 +470,8 @@ pub(super) trait OffsetWord: Copy + Ord {
     /// Reads a stored offset; `bytes` has the size of one.
     fn read(bytes: &[u8]) -> Self;
     fn from_size(size: usize) -> Result<Self>;
+    /// As [`OffsetWord::from_size`], for a size that is not larger than one that was checked.
+    fn from_checked(size: usize) -> Self;
     fn to_size(self) -> Result<usize>;
     /// The offset as seen from `start` instead of `first`. Wraps: callers check both ends.
     fn rebase(self, first: Self, start: Self) -> Self;
@@ -483,13 +485,21 @@ macro_rules! offset_word {
                 bytes.try_into().map_or(0, Self::from_le_bytes)
             }
 
+            #[inline]
             fn from_size(size: usize) -> Result<Self> {
                 Self::try_from(size).map_err(|_| offsets_overflow())
             }
 
+            #[inline]
+            #[expect(clippy::cast_possible_truncation, reason = "a larger size was checked")]
+            #[allow(clippy::cast_possible_wrap, reason = "a larger size was checked")]
+            fn from_checked(size: usize) -> Self {
+                size as Self
+            }
+
+            #[inline]
             fn to_size(self) -> Result<usize> {
-                usize::try_from(self)
-                    .map_err(|_| Error::corrupt(format!("the offset {self} is out of range")))
+                usize::try_from(self).map_err(|_| out_of_range(self))
             }
 
             #[inline]
@@ -509,6 +519,11 @@ fn extend_rebased<T: OffsetWord>(to: &mut Vec<T>, from: &[T], start: usize) -> R
         to.extend(rest.iter().map(|offset| offset.rebase(first, start)));
     }
     Ok(())
+}
+
+#[cold]
+fn out_of_range(offset: impl std::fmt::Display) -> Error {
+    Error::corrupt(format!("the offset {offset} is out of range"))
 }
 
 fn offsets_overflow() -> Error {

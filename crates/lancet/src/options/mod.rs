@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 pub enum Profile {
     /// Quick to write and to read: nothing that LZ4 or Zstandard would have to unpack.
     Fast,
-    /// Small where that costs little time: LZ4 and Zstandard only where they pay well.
+    /// Small where that costs little time: LZ4 and Zstandard only where they pay well, in chunks so
+    /// small that a single row stays cheap.
     #[default]
     Balanced,
     /// As small as the format allows, at the cost of time.
@@ -28,7 +29,9 @@ pub enum Profile {
 /// A compressor for the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// Values are stored as they are: not packed, not compressed, without a dictionary.
+    /// Values are stored as they are: not packed, not compressed. A dictionary may still stand in
+    /// for strings and for numbers of 64 bits and more; its indices are plain then, and its entries
+    /// have an option of their own.
     None,
     /// LZ4 over the best other form, if that is smaller.
     Lz4,

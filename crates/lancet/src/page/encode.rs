@@ -1,7 +1,6 @@
 //! What all layouts share when they are written.
 #![expect(
     clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
     reason = "sizes of values in memory, not of numbers from a file"
 )]
 
@@ -71,51 +70,47 @@ pub(super) struct LevelForms {
 }
 
 /// The form of a page's repetition or definition levels: the smallest of flat, bit-packed and,
-/// where readers know them, run-length coded and compressed.
+/// where readers know them, run-length coded and compressed. A few chunks tell.
 pub(super) fn level_encoding(levels: &[u16], forms: LevelForms) -> Result<Encoding> {
-    let flat = levels.len() * 2;
     let all = levels.iter().fold(0, |all, level| all | level);
-    // Nobody has seen values of no bits, so levels that are all 0 take one.
-    let width = u64::from(u16::BITS - all.leading_zeros()).max(1);
-    let block = 128 * width as usize;
-    let (packed, packed_bytes) = if levels.len() <= 1024 {
-        (Encoding::InlineBitpacking { bits: 16 }, 2 + block)
+    let packed = if levels.len() <= 1024 {
+        Encoding::InlineBitpacking { bits: 16 }
     } else {
-        let (full, rest) = (levels.len() / 1024 * block, levels.len() % 1024);
-        let encoding = Encoding::OutOfLineBitpacking { bits: 16, packed_bits: width };
-        (encoding, full + block.min(rest * 2))
+        // Nobody has seen values of no bits, so levels that are all 0 take one.
+        let packed_bits = u64::from(u16::BITS - all.leading_zeros()).max(1);
+        Encoding::OutOfLineBitpacking { bits: 16, packed_bits }
     };
-    let mut smallest = (Encoding::Flat { bits: 16 }, flat);
-    let mut consider = |encoding, bytes| {
+    let mut smallest = (Encoding::Flat { bits: 16 }, usize::MAX);
+    let plain = [Some(Encoding::Flat { bits: 16 }), Some(packed)];
+    let runs = forms.runs.then_some(Encoding::Rle { bits: 16 });
+    for encoding in plain.into_iter().chain([runs]).flatten() {
+        let bytes = sampled_bytes(&encoding, levels, forms)?;
         if bytes < smallest.1 {
             smallest = (encoding, bytes);
         }
-    };
-    consider(packed, packed_bytes);
-    let levels_per_chunk = forms.levels_per_chunk.clamp(1, levels.len().max(1));
-    if forms.runs {
-        let run_bytes = |run: &[u16]| run.len().div_ceil(255) * 3;
-        let runs: usize = levels.chunk_by(|a, b| a == b).map(run_bytes).sum();
-        // Each chunk has a header, and may cut a run.
-        consider(
-            Encoding::Rle { bits: 16 },
-            runs + levels.len().div_ceil(levels_per_chunk) * (8 + 3),
-        );
     }
-    let (plain, plain_bytes) = smallest;
-    let Some((scheme, level)) = forms.compression.filter(|_| plain_bytes > 256) else {
-        return Ok(plain);
-    };
-    let compressed = Encoding::General { scheme, level, values: Box::new(plain.clone()) };
-    let num_chunks = levels.len().div_ceil(levels_per_chunk);
-    let (mut bytes, mut seen) = (Vec::new(), 0);
-    for chunk in levels.chunks(levels_per_chunk).step_by(num_chunks.div_ceil(LEVEL_SAMPLE)) {
-        block::encode_levels(&compressed, chunk, &mut bytes)?;
-        seen += chunk.len();
+    let Some((scheme, level)) = forms.compression else { return Ok(smallest.0) };
+    // A compressor has to save a good part of the bytes to be worth its time.
+    let mut to_beat = smallest.1 / 10 * 7;
+    for inner in [smallest.0.clone(), Encoding::Flat { bits: 16 }] {
+        let encoding = Encoding::General { scheme, level, values: Box::new(inner) };
+        let bytes = sampled_bytes(&encoding, levels, forms)?;
+        if bytes < to_beat {
+            (smallest.0, to_beat) = (encoding, bytes);
+        }
     }
-    let pays = bytes.len() as f64 / (seen as f64) < 0.7 * plain_bytes as f64 / levels.len() as f64;
-    Ok(if pays { compressed } else { plain })
+    Ok(smallest.0)
 }
 
-/// Chunks whose levels are tried with a compressor.
-const LEVEL_SAMPLE: usize = 8;
+/// Bytes of some chunks of levels.
+fn sampled_bytes(encoding: &Encoding, levels: &[u16], forms: LevelForms) -> Result<usize> {
+    /// Chunks that are tried.
+    const SAMPLE: usize = 8;
+    let levels_per_chunk = forms.levels_per_chunk.clamp(1, levels.len().max(1));
+    let step = levels.len().div_ceil(levels_per_chunk).div_ceil(SAMPLE).max(1);
+    let mut bytes = Vec::new();
+    for chunk in levels.chunks(levels_per_chunk).step_by(step) {
+        block::encode_levels(encoding, chunk, &mut bytes)?;
+    }
+    Ok(bytes.len())
+}

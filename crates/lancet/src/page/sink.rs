@@ -61,6 +61,10 @@ impl LeafSink {
         let num_rows = usize::try_from(num_rows).unwrap_or(usize::MAX);
         if let SinkValues::Plain(values) = &mut self.values {
             values.reserve(num_rows, max_bytes);
+            if let Values::Variable(variable) = values {
+                // Strings are at least as long as what is stored of them, or nearly so.
+                variable.bytes.reserve(stored.min(most));
+            }
         }
     }
 

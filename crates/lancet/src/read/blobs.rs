@@ -9,8 +9,9 @@ use arrow_array::types::{UInt8Type, UInt64Type};
 use arrow_array::{Array, StructArray};
 use bytes::Bytes;
 
+use super::FileReader;
+use super::read_request::Wanted;
 use super::request::ProjectedColumns;
-use super::{FileReader, take};
 use crate::codec::Budget;
 use crate::error::{Error, Result, ensure};
 use crate::schema::columns::{LeafKind, Node, is_blob};
@@ -135,7 +136,8 @@ impl Blobs {
 
     /// Where the blobs of some rows lie, in the order asked for; `None` for null ones.
     pub fn descriptions(&self, rows: &[u64]) -> Result<Vec<Option<BlobDescription>>> {
-        let batch = take::take(&self.reader, &self.projection, rows)?;
+        let request = self.reader.request(&self.projection, Wanted::Rows(rows.to_vec()))?;
+        let batch = self.reader.run(request)?;
         let mut array = batch.columns().first().ok_or_else(unexpected)?;
         let mut around = Vec::with_capacity(self.depth);
         for _ in 0..self.depth {

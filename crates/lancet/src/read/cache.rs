@@ -46,17 +46,17 @@ struct ByBytes;
 
 impl Weighter<PageKey, CachedPage> for ByBytes {
     fn weight(&self, _: &PageKey, index: &CachedPage) -> u64 {
-        let size_bytes = match index {
+        let bytes = match index {
             CachedPage::Layout(index) => index.size_bytes(),
             CachedPage::Array(index) => index.size_bytes(),
         };
-        (size_bytes + ENTRY_BYTES) as u64
+        (bytes + ENTRY_BYTES) as u64
     }
 }
 
 /// What an entry takes beside the index: its key and its place in the cache, twice for the gaps of
 /// a hash table.
-const ENTRY_BYTES: usize = 2 * (size_of::<PageKey>() + size_of::<Arc<PageIndex>>() + 16);
+const ENTRY_BYTES: usize = 2 * (size_of::<PageKey>() + size_of::<CachedPage>() + 16);
 
 /// What a [`SearchCache`] holds and what it was good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

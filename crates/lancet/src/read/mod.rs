@@ -6,11 +6,12 @@ mod cache;
 mod file;
 pub(crate) mod inspect;
 mod leaf;
+mod opening;
+mod read_request;
 mod request;
 mod rounds;
 mod scan;
 mod source;
-mod take;
 pub(crate) mod verify;
 mod verify_arrays;
 
@@ -25,16 +26,18 @@ use bytes::Bytes;
 
 pub use blobs::{BlobDescription, Blobs};
 pub use cache::{CacheStats, SearchCache};
-pub use scan::{Batches, Scan};
-pub use source::Source;
+pub use opening::Opening;
+pub use read_request::ReadRequest;
+pub use scan::{Batches, Scan, ScanRequests};
+pub use source::{Coalesced, Source, coalesce};
 
 use crate::container::Version;
 use crate::error::{Error, Result};
 use crate::schema::MAX_DEPTH;
 use crate::schema::projection::{Projection, project};
 use file::OpenFile;
+use read_request::Wanted;
 use request::ProjectedColumns;
-use rounds::Rounds;
 use source::FileSource;
 
 /// How a file is read. What the limits cover stands in `LIMITS.md`.
@@ -170,7 +173,7 @@ impl FileReader {
 
     /// All columns of the given rows, in the order asked for; duplicates are allowed.
     pub fn take(&self, rows: &[u64]) -> Result<RecordBatch> {
-        take::take(self, &self.everything, rows)
+        self.run(self.request(&self.everything, Wanted::Rows(rows.to_vec()))?)
     }
 
     /// Some columns of the given rows; nested fields are named with dots.
@@ -180,7 +183,17 @@ impl FileReader {
         columns: impl IntoIterator<Item = S>,
     ) -> Result<RecordBatch> {
         let columns: Vec<String> = columns.into_iter().map(|c| c.as_ref().to_owned()).collect();
-        take::take(self, &self.projection(&columns)?, rows)
+        self.run(self.request(&self.projection(&columns)?, Wanted::Rows(rows.to_vec()))?)
+    }
+
+    /// A take for a driver of one's own; all columns unless some are named.
+    pub fn request_take(&self, rows: &[u64], columns: Option<&[&str]>) -> Result<ReadRequest> {
+        self.request(&self.named_or_all(columns)?, Wanted::Rows(rows.to_vec()))
+    }
+
+    /// A read of one range of rows for a driver of one's own; all columns unless some are named.
+    pub fn request_rows(&self, rows: Range<u64>, columns: Option<&[&str]>) -> Result<ReadRequest> {
+        self.request(&self.named_or_all(columns)?, Wanted::Range(rows))
     }
 
     /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
@@ -219,12 +232,27 @@ impl FileReader {
         ProjectedColumns::new(project(&self.file.index.schema, &self.file.nodes, columns)?)
     }
 
+    fn named_or_all(&self, columns: Option<&[&str]>) -> Result<Arc<ProjectedColumns>> {
+        columns.map_or(Ok(self.everything.clone()), |names| {
+            self.projection(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        })
+    }
+
+    fn request(&self, columns: &Arc<ProjectedColumns>, wanted: Wanted) -> Result<ReadRequest> {
+        ReadRequest::new(self.clone(), columns.clone(), wanted)
+    }
+
     /// Loads the metadata of the columns and returns their common number of rows.
     fn load_columns(&self, projection: &Arc<ProjectedColumns>) -> Result<u64> {
+        self.run(self.request(projection, Wanted::Metadata)?)?;
+        self.common_rows(projection)
+    }
+
+    /// The number of rows of columns whose metadata is loaded.
+    fn common_rows(&self, projection: &ProjectedColumns) -> Result<u64> {
         if let Some(num_rows) = projection.num_rows.get() {
             return Ok(*num_rows);
         }
-        self.run(Rounds::new(self.file.clone(), projection.clone(), None)?)?;
         let num_rows = match &self.file.arrays {
             Some(columns) => arrays::common_rows(&self.file, columns, projection)?,
             None => self.file.common_rows(&projection.leaves)?,
@@ -232,21 +260,17 @@ impl FileReader {
         Ok(*projection.num_rows.get_or_init(|| num_rows))
     }
 
-    /// Reads rows that are sorted, disjoint and inside the file.
-    fn read(
-        &self,
-        projection: &Arc<ProjectedColumns>,
-        rows: Vec<Range<u64>>,
-    ) -> Result<RecordBatch> {
-        self.run(Rounds::new(self.file.clone(), projection.clone(), Some(rows))?)?.finish()
+    /// Reads rows from first to last.
+    fn read(&self, projection: &Arc<ProjectedColumns>, rows: Range<u64>) -> Result<RecordBatch> {
+        self.run(self.request(projection, Wanted::Range(rows))?)
     }
 
-    fn run(&self, mut request: Rounds) -> Result<Rounds> {
+    fn run(&self, mut request: ReadRequest) -> Result<RecordBatch> {
         while !request.spans().is_empty() {
             let bytes = self.file.source.read(request.spans())?;
             request.supply(bytes)?;
         }
-        Ok(request)
+        request.finish()
     }
 }
 

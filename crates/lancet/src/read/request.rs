@@ -418,9 +418,13 @@ pub(super) fn leaf_column(sink: LeafSink) -> Result<LeafColumn> {
 /// The pages that hold the rows, with the rows counted from the start of each page.
 fn pages_of(column: &FileColumn, leaf: &LeafColumnType, rows: &[Range<u64>]) -> Vec<PageRead> {
     let mut pages: Vec<PageRead> = Vec::new();
+    let mut first = 0_usize;
     for range in rows {
         let (mut start, end) = (leaf.first_entry(range.start), leaf.first_entry(range.end));
-        let first = column.pages.partition_point(|page| page.first_row <= start).saturating_sub(1);
+        // Ranges are sorted, so pages that lie before one lie before all later ones.
+        let later = column.pages.get(first.saturating_add(1)..).unwrap_or_default();
+        let passed = later.iter().take_while(|page| page.first_row <= start).count();
+        first = first.saturating_add(passed);
         for (number, page) in column.pages.iter().enumerate().skip(first) {
             if start >= end || page.first_row >= end {
                 break;

@@ -10,6 +10,7 @@ use arrow_schema::SchemaRef;
 
 use super::FileReader;
 use super::arrays;
+use super::read_request::{ReadRequest, Wanted, check_range};
 use super::request::ProjectedColumns;
 use crate::error::{Error, Result};
 
@@ -80,48 +81,65 @@ impl Scan {
 
     /// Checks the description and starts.
     pub fn build(self) -> Result<Batches> {
-        if self.batch_rows == 0 {
-            return Err(Error::invalid("a batch needs at least one row"));
-        }
-        let mut projection = match &self.columns {
-            Some(columns) => self.reader.projection(columns)?,
-            None => self.reader.everything.clone(),
-        };
-        if self.describe_blobs {
-            projection = projection.describe_blobs()?;
-        }
-        let num_rows = self.reader.load_columns(&projection)?;
-        let rows = self.rows.unwrap_or(0..num_rows);
-        if rows.start > rows.end || rows.end > num_rows {
-            return Err(Error::invalid(format!(
-                "rows {}..{} are out of range: there are {num_rows} rows",
-                rows.start, rows.end
-            )));
-        }
-        let row_bytes = match &self.reader.file.arrays {
-            Some(columns) => arrays::row_bytes(columns, &projection, num_rows).max(1),
-            None => self.reader.file.row_bytes(&projection.leaves).max(1),
-        };
-        let asked_rows = self.batch_rows as u64;
-        let batch_rows = (self.batch_bytes / row_bytes).clamp(1, asked_rows);
-        let cuts = match &self.reader.file.arrays {
-            None if batch_rows < asked_rows => {
-                self.reader.file.page_ends_of_widest(&projection.leaves)
-            }
-            _ => Vec::new(),
-        };
+        let (reader, projection) = (self.reader.clone(), self.projection()?);
+        reader.load_columns(&projection)?;
         // A thread of rayon that waits for others of its kind could wait forever.
         let inside = rayon::current_thread_index().is_some();
         let threads = self.threads.unwrap_or_else(rayon::current_num_threads);
         let ahead = if inside || threads <= 1 { 0 } else { threads };
-        let reading = VecDeque::new();
-        Ok(Batches { reader: self.reader, projection, rows, batch_rows, cuts, ahead, reading })
+        let requests = self.cut(projection)?;
+        Ok(Batches { requests, ahead, reading: VecDeque::new() })
+    }
+
+    /// What a driver of one's own has to read before [`Scan::requests`].
+    pub fn request_columns(&self) -> Result<ReadRequest> {
+        self.reader.request(&self.projection()?, Wanted::Metadata)
+    }
+
+    /// The batches of the scan, to be read by a driver of one's own.
+    pub fn requests(self) -> Result<ScanRequests> {
+        let projection = self.projection()?;
+        if !self.reader.request(&projection, Wanted::Metadata)?.spans().is_empty() {
+            return Err(Error::invalid("a scan begins with what `Scan::request_columns` reads"));
+        }
+        self.cut(projection)
+    }
+
+    fn projection(&self) -> Result<Arc<ProjectedColumns>> {
+        let projection = match &self.columns {
+            Some(columns) => self.reader.projection(columns)?,
+            None => self.reader.everything.clone(),
+        };
+        if self.describe_blobs { projection.describe_blobs() } else { Ok(projection) }
+    }
+
+    /// Cuts the rows of columns that are loaded into batches.
+    fn cut(self, projection: Arc<ProjectedColumns>) -> Result<ScanRequests> {
+        if self.batch_rows == 0 {
+            return Err(Error::invalid("a batch needs at least one row"));
+        }
+        let num_rows = self.reader.common_rows(&projection)?;
+        let rows = self.rows.unwrap_or(0..num_rows);
+        check_range(&rows, num_rows)?;
+        let file = &self.reader.file;
+        let row_bytes = match &file.arrays {
+            Some(columns) => arrays::row_bytes(columns, &projection, num_rows),
+            None => file.row_bytes(&projection.leaves),
+        };
+        let asked_rows = self.batch_rows as u64;
+        let batch_rows = (self.batch_bytes / row_bytes.max(1)).clamp(1, asked_rows);
+        let cuts = if batch_rows < asked_rows {
+            file.page_ends_of_widest(&projection.leaves)
+        } else {
+            Vec::new()
+        };
+        Ok(ScanRequests { reader: self.reader, projection, rows, batch_rows, cuts })
     }
 }
 
-/// The batches of a scan, in row order.
+/// The reads that make up a scan, in row order.
 #[derive(Debug)]
-pub struct Batches {
+pub struct ScanRequests {
     reader: FileReader,
     projection: Arc<ProjectedColumns>,
     /// Rows nobody reads yet.
@@ -130,13 +148,9 @@ pub struct Batches {
     /// Rows at which batches end if they can, sorted: a batch that is one page of wide rows may be
     /// the bytes that were read.
     cuts: Vec<u64>,
-    /// How many batches may be read ahead.
-    ahead: usize,
-    /// Batches that are being read, in row order.
-    reading: VecDeque<Receiver<Result<RecordBatch>>>,
 }
 
-impl Batches {
+impl ScanRequests {
     /// The schema of the batches.
     pub fn schema(&self) -> SchemaRef {
         self.projection.schema.clone()
@@ -148,24 +162,48 @@ impl Batches {
             return None;
         }
         let start = self.rows.start;
-        let end = start.saturating_add(self.batch_rows);
-        let next_cut =
-            self.cuts.partition_point(|cut| *cut <= start.saturating_add(self.batch_rows / 2));
-        let end = self.cuts.get(next_cut).map_or(end, |cut| end.min(*cut));
-        let rows = start..end.min(self.rows.end);
-        let end = rows.end;
-        self.rows.start = end;
-        Some(rows)
+        let least = start.saturating_add(self.batch_rows / 2);
+        let cut = self.cuts.get(self.cuts.partition_point(|cut| *cut <= least));
+        let end = start.saturating_add(self.batch_rows).min(self.rows.end);
+        self.rows.start = cut.map_or(end, |cut| end.min(*cut));
+        Some(start..self.rows.start)
+    }
+}
+
+impl Iterator for ScanRequests {
+    type Item = Result<ReadRequest>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rows = self.next_rows()?;
+        Some(self.reader.request(&self.projection, Wanted::Range(rows)))
+    }
+}
+
+/// The batches of a scan, in row order.
+#[derive(Debug)]
+pub struct Batches {
+    requests: ScanRequests,
+    /// How many batches may be read ahead.
+    ahead: usize,
+    /// Batches that are being read, in row order.
+    reading: VecDeque<Receiver<Result<RecordBatch>>>,
+}
+
+impl Batches {
+    /// The schema of the batches.
+    pub fn schema(&self) -> SchemaRef {
+        self.requests.schema()
     }
 
     fn read_ahead(&mut self) {
         while self.reading.len() < self.ahead {
-            let Some(rows) = self.next_rows() else { return };
-            let (reader, projection) = (self.reader.clone(), self.projection.clone());
+            let Some(rows) = self.requests.next_rows() else { return };
+            let ScanRequests { reader, projection, .. } = &self.requests;
+            let (reader, projection) = (reader.clone(), projection.clone());
             let (sender, receiver) = sync_channel(1);
             rayon::spawn(move || {
                 // Nobody listens any more when the scan was dropped.
-                let _ = sender.send(reader.read(&projection, vec![rows]));
+                let _ = sender.send(reader.read(&projection, rows));
             });
             self.reading.push_back(receiver);
         }
@@ -178,8 +216,8 @@ impl Batches {
                 Err(Error::invalid("a thread that read a batch ended without one"))
             })),
             None => {
-                let rows = self.next_rows()?;
-                Some(self.reader.read(&self.projection, vec![rows]))
+                let request = self.requests.next()?;
+                Some(request.and_then(|request| self.requests.reader.run(request)))
             }
         }
     }
@@ -192,7 +230,7 @@ impl Iterator for Batches {
         let batch = self.next_batch();
         if let Some(Err(_)) = batch {
             // After an error there is nothing sensible to go on with.
-            self.rows.start = self.rows.end;
+            self.requests.rows.start = self.requests.rows.end;
             self.reading.clear();
         }
         batch

@@ -121,31 +121,41 @@ impl Source for FileSource {
         if let [span] = spans {
             return Ok(vec![self.read_span(span)?]);
         }
-        let plan = coalesce(spans, MERGE_GAP);
+        let plan = coalesce(spans, MERGE_GAP, MERGE_BYTES);
         let merged =
             plan.reads.iter().map(|span| self.read_span(span)).collect::<Result<Vec<_>>>()?;
         plan.cut(&merged, spans)
     }
 }
 
-/// Spans merged into fewer reads.
+/// Spans merged into fewer reads, for sources to which a read costs more than a few bytes.
 #[derive(Debug)]
-pub(crate) struct Coalesced {
+pub struct Coalesced {
     /// What to read, in file order.
-    pub(crate) reads: Vec<Range<u64>>,
+    pub reads: Vec<Range<u64>>,
     /// The read that holds each of the original spans.
     read_of: Vec<usize>,
 }
 
-/// Merges spans whose gap is at most `gap`.
-pub(crate) fn coalesce(spans: &[Range<u64>], gap: u64) -> Coalesced {
+/// Merges spans whose gap is at most `gap` bytes, into reads of at most `max_bytes` each; a span that
+/// is larger by itself stays whole.
+///
+/// ```
+/// let spans = [100..110, 0..10, 12..20];
+/// let plan = lancet::coalesce(&spans, 2, 1000);
+/// assert_eq!(plan.reads, [0..20, 100..110]);
+/// let reads = [vec![b'a'; 20].into(), vec![b'b'; 10].into()];
+/// assert_eq!(plan.cut(&reads, &spans)?, ["bbbbbbbbbb", "aaaaaaaaaa", "aaaaaaaa"]);
+/// # Ok::<(), lancet::Error>(())
+/// ```
+pub fn coalesce(spans: &[Range<u64>], gap: u64, max_bytes: u64) -> Coalesced {
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_unstable_by_key(|&i| spans.get(i).map_or(0, |span| span.start));
     let mut reads: Vec<Range<u64>> = Vec::new();
     let mut read_of = vec![0; spans.len()];
     for (i, span) in order.iter().filter_map(|&i| spans.get(i).map(|span| (i, span))) {
         match reads.last_mut() {
-            Some(read) if joins(read, span, gap) => read.end = read.end.max(span.end),
+            Some(read) if joins(read, span, gap, max_bytes) => read.end = read.end.max(span.end),
             _ => reads.push(span.clone()),
         }
         if let Some(read) = read_of.get_mut(i) {
@@ -156,15 +166,15 @@ pub(crate) fn coalesce(spans: &[Range<u64>], gap: u64) -> Coalesced {
 }
 
 /// Whether a span is read together with what was read before it.
-fn joins(read: &Range<u64>, span: &Range<u64>, gap: u64) -> bool {
+fn joins(read: &Range<u64>, span: &Range<u64>, gap: u64, max_bytes: u64) -> bool {
     let inside = span.end <= read.end;
     let near = span.start <= read.end.saturating_add(gap);
-    inside || near && span.end.saturating_sub(read.start) <= MERGE_BYTES
+    inside || near && span.end.saturating_sub(read.start) <= max_bytes
 }
 
 impl Coalesced {
     /// Cuts the bytes of the reads into those of the original spans.
-    pub(crate) fn cut(&self, reads: &[Bytes], spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    pub fn cut(&self, reads: &[Bytes], spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let cut = |span: &Range<u64>, read: usize| {
             let start = span.start.checked_sub(self.reads.get(read)?.start)?;
             let len = span.end.checked_sub(span.start)?;
@@ -189,7 +199,7 @@ mod tests {
     #[test]
     fn near_spans_are_read_together_and_cut_apart() {
         let spans = [100..110, 0..10, 12..20, 105..120, 40..40];
-        let plan = coalesce(&spans, 2);
+        let plan = coalesce(&spans, 2, 1000);
         assert_eq!(plan.reads, [0..20, 40..40, 100..120]);
         let file = Bytes::from((0..=255).collect::<Vec<u8>>());
         let reads = file.read(&plan.reads).unwrap();

@@ -226,7 +226,7 @@ fn read_fields(
         };
         let columns: Vec<&LoadedColumn<'_>> = columns.iter().filter(of_field).collect();
         for rows in stretches(reader, &columns) {
-            found.note(reader.read(&projection, vec![rows]))?;
+            found.note(reader.read(&projection, rows))?;
         }
     }
     Ok(())

@@ -138,7 +138,7 @@ fn read_fields(reader: &FileReader, columns: &Columns, found: &mut Verification)
         let of_field: Vec<_> = numbers.iter().filter_map(|n| columns.get(*n)).collect();
         let num_rows = columns.check_rows(node, 0)?;
         for rows in stretches(reader, node, columns, &of_field, num_rows) {
-            found.note(reader.read(&projection, vec![rows]))?;
+            found.note(reader.read(&projection, rows))?;
         }
     }
     Ok(())

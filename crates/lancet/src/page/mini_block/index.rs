@@ -79,21 +79,36 @@ impl MiniBlockIndex {
         Ok(Self { chunks, dictionary })
     }
 
-    /// The chunks that hold a range of rows.
-    fn chunks_of(&self, rows: &Range<u64>) -> Range<usize> {
+    /// The chunks that hold a range of rows, none of which lies before chunk `from`.
+    fn chunks_of(&self, rows: &Range<u64>, from: usize) -> Range<usize> {
         // A row starts in the last chunk before which no more rows have started, and ends in the
         // last chunk before which no more rows have ended.
         let last_row = rows.end.saturating_sub(1);
-        let first = self.chunks.partition_point(|c| c.started <= rows.start).saturating_sub(1);
-        let end = self.chunks.partition_point(|c| c.ended <= last_row);
+        let first = self.first_chunk(from, |c| c.started > rows.start).saturating_sub(1);
+        let end = self.first_chunk(first, |c| c.ended > last_row);
         first..end.min(self.chunks.len().saturating_sub(1))
+    }
+
+    /// The first chunk from `from` on that is past something. It is looked for in growing steps: rows
+    /// come sorted, so that it is mostly near.
+    fn first_chunk(&self, from: usize, is_past: impl Fn(&ChunkStart) -> bool) -> usize {
+        let (mut low, mut step) = (from, 1_usize);
+        while self.chunks.get(low.saturating_add(step)).is_some_and(|c| !is_past(c)) {
+            low = low.saturating_add(step);
+            step = step.saturating_mul(2);
+        }
+        let high = low.saturating_add(step).min(self.chunks.len());
+        let near = self.chunks.get(low..high).unwrap_or_default();
+        low.saturating_add(near.partition_point(|c| !is_past(c)))
     }
 
     /// The spans of the chunks that the rows need, neighbours together, and those chunks.
     pub(crate) fn plan(&self, page: &Page, rows: &[Range<u64>]) -> Result<PlannedChunks> {
         let mut runs: Vec<Range<usize>> = Vec::new();
+        let mut from = 0;
         for range in rows {
-            let chunks = self.chunks_of(range);
+            let chunks = self.chunks_of(range, from);
+            from = chunks.start;
             match runs.last_mut() {
                 Some(run) if chunks.start <= run.end => run.end = run.end.max(chunks.end),
                 _ => runs.push(chunks),

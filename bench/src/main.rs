@@ -1,0 +1,119 @@
+//! lancet beside `lance-file`, `parquet` and `vortex`, on the same tables in one run.
+//!
+//! `run` measures and keeps the figures as JSON, `report` makes a text and a chart of them.
+
+mod check;
+mod contender;
+mod limits;
+mod measure;
+mod process;
+mod report;
+mod results;
+mod run;
+mod table;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use results::{Metric, Results};
+use run::Choice;
+
+#[derive(Parser)]
+#[command(about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measures. Options may be repeated; without them, everything is measured.
+    Run {
+        /// Tables with a tenth of the rows, and fewer rounds.
+        #[arg(long)]
+        quick: bool,
+        #[arg(long = "table")]
+        tables: Vec<String>,
+        #[arg(long = "metric")]
+        metrics: Vec<Metric>,
+        #[arg(long = "contender")]
+        contenders: Vec<String>,
+        /// Where the figures go: `results.json` for all of them, `partial.json` for some, or for
+        /// those of a quick run.
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
+    /// Writes RESULTS.md and results.svg.
+    Report {
+        #[arg(long)]
+        from: Option<PathBuf>,
+        /// Prints the text instead.
+        #[arg(long)]
+        print: bool,
+    },
+    /// Opens and scans a file and says how much memory that took.
+    #[command(hide = true)]
+    ScanMemory {
+        #[arg(long)]
+        contender: String,
+        #[arg(long)]
+        file: PathBuf,
+        #[arg(long)]
+        batch_rows: usize,
+    },
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Command::Run { quick, tables, metrics, contenders, out } => {
+            let choice = Choice { quick, tables, metrics, contenders };
+            let whole = choice.is_everything() && !quick;
+            let name = if whole { "results.json" } else { "partial.json" };
+            let out = out.unwrap_or_else(|| here().join(name));
+            let folder = Folder::new()?;
+            let results = run::run(&choice, &folder.0)?;
+            results.save(&out)?;
+            print!("{}", report::text(&results));
+            Ok(())
+        }
+        Command::Report { from, print } => {
+            let results = Results::load(&from.unwrap_or_else(|| here().join("results.json")))?;
+            if print {
+                print!("{}", report::text(&results));
+                return Ok(());
+            }
+            std::fs::write(here().join("RESULTS.md"), report::text(&results))?;
+            std::fs::write(here().join("results.svg"), report::chart(&results))?;
+            Ok(())
+        }
+        Command::ScanMemory { contender, file, batch_rows } => {
+            println!("{}", run::scan_memory(&contender, &file, batch_rows)?);
+            Ok(())
+        }
+    }
+}
+
+/// The folder of the benchmark.
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder for the files of a run, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("lancet-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Nothing is lost if it stays.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

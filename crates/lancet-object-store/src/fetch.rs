@@ -1,0 +1,115 @@
+//! Spans of an object in few requests.
+//!
+//! Two spans are one request when what lies between them arrives sooner than a second answer would:
+//! the gap is at most `latency × bytes_per_second`.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt, stream};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+
+use crate::error::Result;
+
+/// How a store is asked.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FetchOptions {
+    /// Bytes at the end of a file that are fetched to open it, in the hope that they hold all
+    /// metadata. 64 KiB unless told.
+    pub tail_bytes: u64,
+    /// How long the store takes to begin its answer. 30 ms unless told.
+    pub latency: Duration,
+    /// How fast an answer comes. 50 MB a second unless told.
+    pub bytes_per_second: u64,
+    /// Most bytes of one request that was put together from several spans. 16 MiB unless told.
+    pub max_request_bytes: u64,
+    /// Requests that one read has under way at a time. 16 unless told.
+    pub concurrency: usize,
+}
+
+impl Default for FetchOptions {
+    fn default() -> Self {
+        Self {
+            tail_bytes: 64 << 10,
+            latency: Duration::from_millis(30),
+            bytes_per_second: 50_000_000,
+            max_request_bytes: 16 << 20,
+            concurrency: 16,
+        }
+    }
+}
+
+impl FetchOptions {
+    /// The largest gap that is fetched along.
+    fn gap(&self) -> u64 {
+        (self.latency.as_secs_f64() * self.bytes_per_second as f64) as u64
+    }
+}
+
+/// What was asked of a store so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FetchStats {
+    /// Requests, that of the tail included.
+    pub requests: u64,
+    /// Bytes of their answers.
+    pub bytes: u64,
+}
+
+/// One object of a store.
+#[derive(Debug, Clone)]
+pub(crate) struct Object {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) path: Path,
+    pub(crate) options: Arc<FetchOptions>,
+    counters: Arc<Counters>,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    requests: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Object {
+    pub(crate) fn new(store: Arc<dyn ObjectStore>, path: Path, options: FetchOptions) -> Self {
+        Self { store, path, options: Arc::new(options), counters: Arc::default() }
+    }
+
+    pub(crate) fn stats(&self) -> FetchStats {
+        FetchStats {
+            requests: self.counters.requests.load(Ordering::Relaxed),
+            bytes: self.counters.bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn count(&self, bytes: u64) {
+        self.counters.requests.fetch_add(1, Ordering::Relaxed);
+        self.counters.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// One span.
+    pub(crate) async fn fetch(&self, span: Range<u64>) -> Result<Bytes> {
+        let bytes = self.store.get_range(&self.path, span).await?;
+        self.count(bytes.len() as u64);
+        Ok(bytes)
+    }
+
+    /// The bytes of each span, in the same order.
+    pub(crate) async fn fetch_all(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let plan = lancet::coalesce(spans, self.options.gap(), self.options.max_request_bytes);
+        // An empty span asks for nothing, and stores refuse to be asked for it.
+        let fetch = |span: Range<u64>| async move {
+            if span.is_empty() { Ok(Bytes::new()) } else { self.fetch(span).await }
+        };
+        let requests = stream::iter(plan.reads.iter().cloned().map(fetch));
+        let fetched: Vec<Bytes> =
+            requests.buffered(self.options.concurrency.max(1)).try_collect().await?;
+        Ok(plan.cut(&fetched, spans)?)
+    }
+}

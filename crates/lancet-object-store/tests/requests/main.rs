@@ -1,0 +1,157 @@
+//! What a store is asked for, and that the rows are those that were written.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod store;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::{Int64Array, RecordBatch, StringArray};
+use futures::TryStreamExt;
+use lancet::{ReadOptions, WriteOptions};
+use lancet_object_store::{Error, FetchOptions, Reader, Writer};
+use object_store::ObjectStoreExt;
+use object_store::path::Path;
+use store::{Noted, shared};
+
+const ROWS: i64 = 300_000;
+
+fn table() -> RecordBatch {
+    let ids = Int64Array::from_iter_values(
+        (0..ROWS).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)),
+    );
+    let names =
+        StringArray::from_iter_values((0..ROWS).map(|i| format!("name {}", i * 7919 % 100_003)));
+    RecordBatch::try_from_iter([("id", Arc::new(ids) as _), ("name", Arc::new(names) as _)])
+        .unwrap()
+}
+
+async fn written(store: &Arc<Noted>, path: &str, table: &RecordBatch) -> Path {
+    let path = Path::from(path);
+    let mut writer =
+        Writer::new(shared(store), &path, table.schema(), WriteOptions::default()).await.unwrap();
+    for start in (0..table.num_rows()).step_by(50_000) {
+        writer.write(&table.slice(start, 50_000.min(table.num_rows() - start))).await.unwrap();
+    }
+    writer.finish().await.unwrap();
+    path
+}
+
+async fn with_table() -> (Arc<Noted>, Path, RecordBatch) {
+    let (store, table) = (Arc::new(Noted::default()), table());
+    let path = written(&store, "t.lance", &table).await;
+    (store, path, table)
+}
+
+#[tokio::test]
+async fn open_is_one_request() {
+    let (store, path, table) = with_table().await;
+    let size = store.head(&path).await.unwrap().size;
+    let reader = Reader::open(shared(&store), path).await.unwrap();
+    assert_eq!(store.gets(), [size - (64 << 10)..size]);
+    assert_eq!((reader.num_rows(), reader.schema()), (ROWS as u64, table.schema()));
+    assert_eq!((reader.stats().requests, reader.stats().bytes), (1, 64 << 10));
+}
+
+#[tokio::test]
+async fn open_asks_again_where_the_tail_was_too_short() {
+    let (store, path, _) = with_table().await;
+    let mut fetch = FetchOptions::default();
+    fetch.tail_bytes = 64;
+    let reader = Reader::open_with(shared(&store), path, ReadOptions::default(), fetch);
+    assert_eq!(reader.await.unwrap().num_rows(), ROWS as u64);
+    assert!((2..=4).contains(&store.gets().len()));
+}
+
+#[tokio::test]
+async fn stores_that_cannot_count_from_the_end() {
+    let (_, path, table) = with_table().await;
+    let store = Arc::new(Noted::without_suffix());
+    written(&store, "t.lance", &table).await;
+    let reader = Reader::open(shared(&store), path).await.unwrap();
+    assert_eq!(reader.num_rows(), ROWS as u64);
+    assert_eq!(store.gets().len(), 1);
+}
+
+#[tokio::test]
+async fn a_warm_take_is_one_round() {
+    let (store, path, table) = with_table().await;
+    let mut fetch = FetchOptions::default();
+    fetch.latency = Duration::ZERO;
+    let reader =
+        Reader::open_with(shared(&store), path, ReadOptions::default(), fetch).await.unwrap();
+    let rows = [250_000, 3, 3];
+    let expected = |row: &u64| table.slice(*row as usize, 1);
+    let first = reader.take(&rows).await.unwrap();
+    for (position, row) in rows.iter().enumerate() {
+        assert_eq!(first.slice(position, 1), expected(row));
+    }
+    store.gets();
+    assert_eq!(reader.take(&rows).await.unwrap(), first);
+    // One chunk of each column for each of the two rows.
+    let gets = store.gets();
+    assert_eq!(gets.len(), 4, "{gets:?}");
+    assert!(gets.iter().all(|span| span.end - span.start < 40_000), "{gets:?}");
+}
+
+#[tokio::test]
+async fn latency_decides_what_is_fetched_along() {
+    let (store, path, _) = with_table().await;
+    let mut requests = Vec::new();
+    for millis in [0, 1, 1000] {
+        let mut fetch = FetchOptions::default();
+        fetch.latency = Duration::from_millis(millis);
+        let options = ReadOptions::default();
+        let reader = Reader::open_with(shared(&store), path.clone(), options, fetch).await.unwrap();
+        let rows: Vec<u64> = (0..20).map(|i| i * 5_000).collect();
+        reader.take_columns(&rows, &["id"]).await.unwrap();
+        store.gets();
+        reader.take_columns(&rows, &["id"]).await.unwrap();
+        requests.push(store.gets().len());
+    }
+    assert_eq!((requests[0], requests[2]), (20, 1), "{requests:?}");
+    assert!(requests[1] <= 20, "{requests:?}");
+}
+
+#[tokio::test]
+async fn scans_give_all_rows_in_order() {
+    let (store, path, table) = with_table().await;
+    let reader = Reader::open(shared(&store), path).await.unwrap();
+    let mut start = 0;
+    let mut batches = reader.scan().rows(1_000..290_000).ahead(3).stream().await.unwrap();
+    while let Some(batch) = batches.try_next().await.unwrap() {
+        assert_eq!(batch, table.slice(1_000 + start, batch.num_rows()));
+        start += batch.num_rows();
+    }
+    assert_eq!(start, 289_000);
+    let names = reader.scan().columns(["name"]).stream().await.unwrap();
+    assert_eq!(names.schema().fields().len(), 1);
+    let names: Vec<RecordBatch> = names.try_collect().await.unwrap();
+    assert_eq!(names.iter().map(RecordBatch::num_rows).sum::<usize>(), ROWS as usize);
+}
+
+#[tokio::test]
+async fn an_aborted_file_does_not_appear() {
+    let (store, table) = (Arc::new(Noted::default()), table());
+    let path = Path::from("t.lance");
+    let mut writer =
+        Writer::new(shared(&store), &path, table.schema(), WriteOptions::default()).await.unwrap();
+    writer.write(&table).await.unwrap();
+    writer.abort().await.unwrap();
+    assert!(store.head(&path).await.is_err());
+}
+
+#[tokio::test]
+async fn errors_say_what_is_wrong() {
+    let store = Arc::new(Noted::default());
+    let path = Path::from("none.lance");
+    let missing = Reader::open(shared(&store), path.clone()).await.unwrap_err();
+    assert!(matches!(missing, Error::Store(object_store::Error::NotFound { .. })), "{missing}");
+    store.put(&path, vec![b'x'; 200].into()).await.unwrap();
+    let corrupt = Reader::open(shared(&store), path).await.unwrap_err();
+    assert!(matches!(corrupt, Error::Lance(lancet::Error::Corrupt(_))), "{corrupt}");
+    let (store, path, _) = with_table().await;
+    let reader = Reader::open(shared(&store), path).await.unwrap();
+    let beyond = reader.take(&[ROWS as u64]).await.unwrap_err();
+    assert!(beyond.to_string().contains("out of range"), "{beyond}");
+}

@@ -1,0 +1,161 @@
+//! Reads as values: what to read next, and the rows at the end.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow_select::take::take as take_rows;
+use bytes::Bytes;
+
+use super::FileReader;
+use super::request::ProjectedColumns;
+use super::rounds::Rounds;
+use crate::error::{Error, Result};
+
+/// A read in progress, for drivers with I/O of their own: it names spans of the file, is handed their
+/// bytes, and names the next ones until it is complete. See [`super::Opening`].
+///
+/// It decodes in [`ReadRequest::supply`]; nothing blocks.
+#[derive(Debug)]
+pub struct ReadRequest {
+    reader: FileReader,
+    projection: Arc<ProjectedColumns>,
+    /// Until the metadata of the columns is there.
+    wanted: Option<Wanted>,
+    /// Reads the metadata, then the rows; none if the one is known and the others are not begun.
+    rounds: Option<Rounds>,
+    /// Where each row asked for is among those that are read; none where that is their order.
+    order: Option<UInt64Array>,
+}
+
+/// Which rows to read.
+#[derive(Debug)]
+pub(super) enum Wanted {
+    /// Only what is known of the columns.
+    Metadata,
+    /// One range.
+    Range(Range<u64>),
+    /// Rows in any order, with duplicates.
+    Rows(Vec<u64>),
+}
+
+impl ReadRequest {
+    pub(super) fn new(
+        reader: FileReader,
+        projection: Arc<ProjectedColumns>,
+        wanted: Wanted,
+    ) -> Result<Self> {
+        let rounds = match projection.num_rows.get() {
+            Some(_) => None,
+            None => Some(Rounds::new(reader.file.clone(), projection.clone(), None)?),
+        };
+        let mut request = Self { reader, projection, wanted: Some(wanted), rounds, order: None };
+        request.begin_rows()?;
+        Ok(request)
+    }
+
+    /// The spans of the file whose bytes are needed next; none when the read is complete.
+    pub fn spans(&self) -> &[Range<u64>] {
+        self.rounds.as_ref().map_or(&[], Rounds::spans)
+    }
+
+    /// Hands over the bytes of [`ReadRequest::spans`], in the same order.
+    pub fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
+        match &mut self.rounds {
+            Some(rounds) => rounds.supply(bytes)?,
+            None => return Err(Error::invalid("a read that needs no bytes was given some")),
+        }
+        self.begin_rows()
+    }
+
+    /// The rows, in the order asked for.
+    pub fn finish(self) -> Result<RecordBatch> {
+        if !self.spans().is_empty() {
+            return Err(Error::invalid("a read was finished before it had all its bytes"));
+        }
+        let batch = match self.rounds {
+            Some(rounds) => rounds.finish()?,
+            None => RecordBatch::new_empty(self.projection.schema.clone()),
+        };
+        let Some(order) = self.order else { return Ok(batch) };
+        let columns = batch.columns().iter().map(|column| take_rows(column, &order, None));
+        let columns = columns.collect::<std::result::Result<_, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
+        Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
+    }
+
+    /// Begins to read rows once the columns are known.
+    fn begin_rows(&mut self) -> Result<()> {
+        if !self.spans().is_empty() {
+            return Ok(());
+        }
+        let Some(wanted) = self.wanted.take() else { return Ok(()) };
+        let num_rows = self.reader.common_rows(&self.projection)?;
+        let ranges = match wanted {
+            Wanted::Metadata => {
+                self.rounds = None;
+                return Ok(());
+            }
+            Wanted::Range(rows) => {
+                check_range(&rows, num_rows)?;
+                if rows.is_empty() { Vec::new() } else { vec![rows] }
+            }
+            Wanted::Rows(mut rows) => {
+                check_rows(&rows, num_rows)?;
+                if !rows.is_sorted_by(|a, b| a < b) {
+                    self.order = Some(sort(&mut rows));
+                }
+                to_ranges(&rows)
+            }
+        };
+        let (file, projection) = (self.reader.file.clone(), self.projection.clone());
+        self.rounds = Some(Rounds::new(file, projection, Some(ranges))?);
+        Ok(())
+    }
+}
+
+/// An error unless the range lies inside the rows.
+pub(super) fn check_range(rows: &Range<u64>, num_rows: u64) -> Result<()> {
+    if rows.start <= rows.end && rows.end <= num_rows {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "rows {}..{} are out of range: there are {num_rows} rows",
+        rows.start, rows.end
+    )))
+}
+
+fn check_rows(rows: &[u64], num_rows: u64) -> Result<()> {
+    let Some(row) = rows.iter().find(|row| **row >= num_rows) else { return Ok(()) };
+    Err(Error::invalid(format!(
+        "row {row} is out of range: there are {num_rows} rows, counted from 0"
+    )))
+}
+
+/// Sorts the rows and drops duplicates; returns where each of them went.
+fn sort(rows: &mut Vec<u64>) -> UInt64Array {
+    let mut by_row: Vec<(u64, usize)> = rows.iter().copied().zip(0..).collect();
+    by_row.sort_unstable();
+    let mut went_to = vec![0; by_row.len()];
+    rows.clear();
+    for (row, position) in by_row {
+        if rows.last() != Some(&row) {
+            rows.push(row);
+        }
+        if let Some(place) = went_to.get_mut(position) {
+            *place = rows.len().saturating_sub(1) as u64;
+        }
+    }
+    went_to.into()
+}
+
+fn to_ranges(sorted: &[u64]) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for &row in sorted {
+        match ranges.last_mut() {
+            Some(range) if range.end == row => range.end = row.saturating_add(1),
+            _ => ranges.push(row..row.saturating_add(1)),
+        }
+    }
+    ranges
+}
