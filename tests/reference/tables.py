@@ -479,17 +479,18 @@ def packed_struct(rng, name, n, version):
         choices = choices + [pa.utf8(), pa.binary(), pa.large_utf8(), pa.list_(pa.float32(), 4), pa.list_(pa.int16(), 3)]
     elif version == '2.0':
         choices = choices + [pa.list_(pa.float32(), 4), pa.list_(pa.int16(), 3)]
-    arrays = [packed_child(rng, pick(rng, choices), n) for _ in range(rng.integers(1, 4))]
+    arrays = [packed_child(rng, pick(rng, choices), n, version) for _ in range(rng.integers(1, 4))]
     valid = struct_validity(rng, n, version)
     mask = None if valid is None else pa.array(~valid)
     array = pa.StructArray.from_arrays(arrays, names=[f'f{i}' for i in range(len(arrays))], mask=mask)
     return pa.field(name, array.type, metadata={'lance-encoding:packed': 'true'}), array
 
 
-def packed_child(rng, kind, n):
+def packed_child(rng, kind, n, version):
     if not pa.types.is_fixed_size_list(kind):
         return flat_array(rng, kind, n, None)
-    items = flat_array(rng, kind.value_type, n * kind.list_size, validity(rng, n * kind.list_size))
+    valid = None if version == '2.0' else validity(rng, n * kind.list_size)
+    items = flat_array(rng, kind.value_type, n * kind.list_size, valid)
     return pa.Array.from_buffers(kind, n, [None], children=[items])
 
 

@@ -81,8 +81,7 @@ fn translate_encoding(encoding: ArrayEncoding) -> Result<CompressiveEncoding> {
             ensure!(m.compression.is_none(), "a flat encoding names a compression of its own");
             return Ok(flat(m.bits_per_value));
         }
-        Some(Then::Constant(m)) => {
-            ensure!(m.value.is_empty(), "a constant encoding with a value");
+        Some(Then::Constant(m)) if m.value.is_empty() => {
             Compression::Constant(today::Constant { value: None })
         }
         Some(Then::FixedSizeList(m)) => {
@@ -118,8 +117,8 @@ fn translate_encoding(encoding: ArrayEncoding) -> Result<CompressiveEncoding> {
         }
         _ => {
             return Err(Error::unsupported(
-                "an encoding of early 2.1 that no release is known to write; rewrite the file with \
-                 the release that wrote it",
+                "pages of a release before 0.30, whose 2.1 was another; rewrite the file with the \
+                 release that wrote it",
             ));
         }
     };

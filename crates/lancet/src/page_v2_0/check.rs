@@ -15,7 +15,7 @@ use crate::schema::columns::{Leaf, Node};
 /// A read in progress.
 #[derive(Debug)]
 pub(crate) enum ColumnRead {
-    Leaf { read: LeafRead, number: u32, is_blob: bool },
+    Leaf { read: Box<LeafRead>, number: u32, is_blob: bool },
     List { read: ListRead, is_done: bool },
 }
 
@@ -35,7 +35,7 @@ impl ColumnRead {
                 Some(Self::List { read, is_done: false })
             }
             Role::Leaf(leaf) => {
-                let read = LeafRead::new(column.clone(), leaf, rows, shared)?;
+                let read = Box::new(LeafRead::new(column.clone(), leaf, rows, shared)?);
                 Some(Self::Leaf { read, number, is_blob })
             }
         })

@@ -13,7 +13,6 @@
 //! Buffers are numbered in the order of the tree: validity before values.
 #![expect(
     clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
     reason = "encodes what is in memory; sizes stay far below 2^64"
 )]
 
@@ -357,6 +356,7 @@ fn some_nulls(validity: pb::ArrayEncoding, values: pb::ArrayEncoding) -> pb::Arr
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing)]
 mod tests {
     use prost::Message as _;
 

@@ -42,6 +42,16 @@ impl LeafPlan {
         }
     }
 
+    pub(super) fn is_packed(&self) -> bool {
+        matches!(self.values, ValueType::Struct(_))
+    }
+
+    /// A page without rows.
+    pub(super) fn empty_page(&self) -> Result<EncodedArray> {
+        let column = Column { values: &Values::new(&self.values), valid: None };
+        encode::values(&column, &self.values, false, None)
+    }
+
     /// Encodes arrays, cut into pages of at most `page_bytes` bytes, about.
     pub(super) fn encode(
         &self,

@@ -42,6 +42,7 @@ struct ArrayColumn {
     bytes: u64,
     /// How many bytes the file had been given when the oldest of them came.
     oldest: u64,
+    has_pages: bool,
 }
 
 #[derive(Debug)]
@@ -125,9 +126,17 @@ impl ArrayColumns {
 
     /// All that is left.
     pub(super) fn last_pages(&mut self, page_bytes: u64) -> Result<Vec<Vec<EncodedArray>>> {
-        let pages = self.columns.par_iter_mut().map(|column| match &column.content {
-            Content::Struct(rows) => Ok(vec![encode::structs(*rows)]),
-            _ => column.flush(page_bytes),
+        let pages = self.columns.par_iter_mut().map(|column| {
+            let mut pages = column.flush(page_bytes)?;
+            match &column.content {
+                Content::Struct(rows) => pages.push(encode::structs(*rows)),
+                // By its pages the reference tells a packed struct from others.
+                Content::Leaf { plan, .. } if !column.has_pages && plan.is_packed() => {
+                    pages.push(plan.empty_page()?);
+                }
+                _ => {}
+            }
+            Ok(pages)
         });
         pages.collect()
     }
@@ -142,7 +151,13 @@ fn place(
 ) -> Result<FieldColumns> {
     let column = columns.len();
     let mut add = |content| {
-        columns.push(ArrayColumn { name: name.into(), content, bytes: 0, oldest: 0 });
+        columns.push(ArrayColumn {
+            name: name.into(),
+            content,
+            bytes: 0,
+            oldest: 0,
+            has_pages: false,
+        });
     };
     Ok(match node {
         Node::Leaf(leaf) => {
@@ -278,6 +293,12 @@ impl ArrayColumn {
     }
 
     fn flush(&mut self, page_bytes: u64) -> Result<Vec<EncodedArray>> {
+        let pages = self.encode(page_bytes)?;
+        self.has_pages |= !pages.is_empty();
+        Ok(pages)
+    }
+
+    fn encode(&mut self, page_bytes: u64) -> Result<Vec<EncodedArray>> {
         let bytes = std::mem::take(&mut self.bytes);
         match &mut self.content {
             Content::Struct(_) => Ok(Vec::new()),

@@ -34,7 +34,7 @@ pub fn files() -> Vec<(String, Vec<u8>)> {
         files.push((name.to_string(), std::fs::read(path).unwrap()));
     }
     files.sort();
-    for version in [Version::V2_1, Version::V2_2] {
+    for version in [Version::V2_0, Version::V2_1, Version::V2_2] {
         files.push((format!("lancet {version}"), written(version)));
     }
     files
