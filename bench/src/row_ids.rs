@@ -86,8 +86,16 @@ pub fn run() -> Result<()> {
         // Lookups in an array without order read all of it.
         let some = if kind == "array" { &picks[..20] } else { &picks[..] };
         let positions = compare(
-            || some.iter().for_each(|id| drop(black_box(ours.position(*id)))),
-            || some.iter().for_each(|id| drop(black_box(position(*id)))),
+            || {
+                some.iter().for_each(|id| {
+                    black_box(ours.position(*id));
+                })
+            },
+            || {
+                some.iter().for_each(|id| {
+                    black_box(position(*id));
+                })
+            },
         );
         print(kind, &format!("position, {}", some.len()), positions);
         index(kind)?;
@@ -102,15 +110,15 @@ fn index(kind: &str) -> Result<()> {
         let (_, ids) = ids.into_iter().find(|(name, _)| *name == kind).unwrap_or_default();
         let few = &ids[..ids.len() / 20];
         let bytes = RowIdSequence::from_ids(few)?.encode();
-        sequences.push((RowIdSequence::decode(&bytes)?, Arc::new(lance::read_row_ids(&bytes)?)));
+        let ours = Arc::new(RowIdSequence::decode(&bytes)?);
+        sequences.push((ours, Arc::new(lance::read_row_ids(&bytes)?)));
     }
-    let ours = || {
-        RowIdIndex::new(sequences.iter().zip(0..).map(|((row_ids, _), fragment)| FragmentRowIds {
-            fragment,
-            row_ids,
-            deleted: &[],
-        }))
-    };
+    let ours =
+        || {
+            RowIdIndex::new(sequences.iter().zip(0..).map(|((row_ids, _), fragment)| {
+                FragmentRowIds { fragment, row_ids: row_ids.clone(), deleted: [].into() }
+            }))
+        };
     let theirs = || {
         let fragments = sequences.iter().zip(0..).map(|((_, row_ids), fragment_id)| {
             let (row_id_sequence, deletion_vector) =

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use allocations::allocated;
 use lancet::Error;
+use std::sync::Arc;
+
 use lancet::row_ids::{FragmentRowIds, RowIdIndex, RowIdSequence, RowVersionSequence, Segment};
 use serde_json::Value;
 
@@ -204,7 +206,8 @@ fn broken_bytes_do_no_harm() {
             let _ = edited.push(u64::MAX);
             let _ = edited.mask(&[0, 1]);
             let _ = sequence.check_unique();
-            let whole = FragmentRowIds { fragment: 1, row_ids: &sequence, deleted: &[] };
+            let row_ids = Arc::new(sequence.clone());
+            let whole = FragmentRowIds { fragment: 1, row_ids, deleted: [].into() };
             let _ = RowIdIndex::new([whole]);
         }
         if let Ok(versions) = RowVersionSequence::decode(bytes) {

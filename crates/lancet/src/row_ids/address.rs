@@ -1,38 +1,44 @@
 //! From a row id to the address of the row, over all fragments of a table.
 //!
-//! An address is `fragment << 32 | position`. The index is a sorted list of pieces, each a run of ids
-//! whose rows lie one after the other; an id is found by binary search. A range without deletions is
-//! one piece, however long.
+//! An address is `fragment << 32 | position`. Segments whose ids increase and whose bounds no other
+//! segment reaches into are asked themselves: the index keeps only their bounds, whatever they hold.
+//! All others are read into a sorted list of pieces, each a run of ids whose rows lie one after the
+//! other. Both are found by binary search.
 //!
 //! An update copies a row to a new fragment, with its id, and deletes the old one. So an id may be in
 //! several fragments, but only one of them may have it alive.
 
+use std::sync::Arc;
+
 use super::edit;
 use super::run::{Masked, Run};
+use super::segment::Segment;
 use super::sequence::RowIdSequence;
 use crate::error::{Result, ensure};
 
 /// The row ids of one fragment.
-#[derive(Debug, Clone, Copy)]
-pub struct FragmentRowIds<'a> {
+#[derive(Debug, Clone)]
+pub struct FragmentRowIds {
     /// The number of the fragment.
     pub fragment: u32,
     /// The id of each physical row.
-    pub row_ids: &'a RowIdSequence,
+    pub row_ids: Arc<RowIdSequence>,
     /// Positions of deleted rows, increasing.
-    pub deleted: &'a [u32],
+    pub deleted: Arc<[u32]>,
 }
 
 /// Finds the live row that has an id.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use lancet::row_ids::{FragmentRowIds, RowIdIndex, RowIdSequence};
 ///
 /// # fn main() -> lancet::Result<()> {
-/// let (old, updated) = (RowIdSequence::from(0..100), RowIdSequence::from_ids(&[7, 3])?);
+/// let old = Arc::new(RowIdSequence::from(0..100));
+/// let updated = Arc::new(RowIdSequence::from_ids(&[7, 3])?);
 /// let index = RowIdIndex::new([
-///     FragmentRowIds { fragment: 0, row_ids: &old, deleted: &[3, 7, 9] },
-///     FragmentRowIds { fragment: 1, row_ids: &updated, deleted: &[] },
+///     FragmentRowIds { fragment: 0, row_ids: old, deleted: [3, 7, 9].into() },
+///     FragmentRowIds { fragment: 1, row_ids: updated, deleted: [].into() },
 /// ])?;
 /// assert_eq!(index.get(5), Some(5));
 /// assert_eq!(index.get(3), Some(1 << 32 | 1));
@@ -42,10 +48,24 @@ pub struct FragmentRowIds<'a> {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct RowIdIndex {
+    fragments: Vec<FragmentRowIds>,
+    /// Segments that are asked themselves, by their first id.
+    lone: Vec<Place>,
     /// The first id of each piece, increasing. Apart from the rest, so that the search stays in few
     /// cache lines.
     firsts: Vec<u64>,
     rows: Vec<Rows>,
+}
+
+/// A segment among those of all fragments.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    bounds: Run,
+    /// Which of the fragments, and which of its segments.
+    fragment: usize,
+    segment: usize,
+    /// The position of its first row.
+    offset: u64,
 }
 
 /// The rows of a piece.
@@ -65,15 +85,28 @@ struct Piece {
 }
 
 impl RowIdIndex {
-    /// Reads all sequences. Refuses a table in which two live rows have the same id.
-    pub fn new<'a>(fragments: impl IntoIterator<Item = FragmentRowIds<'a>>) -> Result<Self> {
-        let mut pieces = Vec::new();
-        for fragment in fragments {
-            add_pieces(&fragment, &mut pieces)?;
+    /// Reads the sequences, as far as their bounds do not tell. Refuses a table in which two live rows
+    /// have the same id.
+    pub fn new(fragments: impl IntoIterator<Item = FragmentRowIds>) -> Result<Self> {
+        let mut index = Self { fragments: fragments.into_iter().collect(), ..Self::default() };
+        let mut places = Vec::new();
+        for (number, fragment) in index.fragments.iter().enumerate() {
+            add_places(fragment, number, &mut places)?;
         }
-        // Stable, because it merges the sorted lists that fragments usually give.
-        pieces.sort_by_key(|piece| piece.ids.first);
-        let mut index = Self::default();
+        places.sort_by_key(|place| place.bounds.first);
+        let (lone, others) = split(&places, |place| index.segment(place));
+        let mut pieces = Vec::new();
+        for place in &others {
+            index.add_pieces(place, &mut pieces);
+        }
+        index.lone = lone;
+        pieces.sort_unstable_by_key(|piece| piece.ids.first);
+        index.add_all(&pieces)?;
+        Ok(index)
+    }
+
+    /// Adds pieces that are sorted, those that go on as one.
+    fn add_all(&mut self, pieces: &[Piece]) -> Result<()> {
         let mut last: Option<Piece> = None;
         for piece in pieces {
             if let Some(last) = last {
@@ -85,16 +118,16 @@ impl RowIdIndex {
                     piece.address >> 32
                 );
             }
-            last = Some(match last.and_then(|last| joined(&last, &piece)) {
+            last = Some(match last.and_then(|last| joined(&last, piece)) {
                 Some(joined) => joined,
                 None => {
-                    last.into_iter().for_each(|piece| index.add(&piece));
-                    piece
+                    last.into_iter().for_each(|piece| self.add(&piece));
+                    *piece
                 }
             });
         }
-        last.into_iter().for_each(|piece| index.add(&piece));
-        Ok(index)
+        last.into_iter().for_each(|piece| self.add(&piece));
+        Ok(())
     }
 
     fn add(&mut self, piece: &Piece) {
@@ -104,10 +137,39 @@ impl RowIdIndex {
         self.rows.push(Rows { address: piece.address, more: more.unwrap_or(u32::MAX) });
     }
 
+    fn segment(&self, place: &Place) -> Option<&Segment> {
+        self.fragments.get(place.fragment)?.row_ids.segments().get(place.segment)
+    }
+
     /// The address of the live row with this id.
     pub fn get(&self, id: u64) -> Option<u64> {
+        let after = self.lone.partition_point(|place| place.bounds.first <= id);
+        let place = after.checked_sub(1).and_then(|at| self.lone.get(at));
+        if let Some(place) = place.filter(|place| id <= place.bounds.last) {
+            return self.ask(place, id);
+        }
         let after = self.firsts.partition_point(|&first| first <= id);
         self.row(after.checked_sub(1)?, id)
+    }
+
+    /// Looks for an id in its segment.
+    fn ask(&self, place: &Place, id: u64) -> Option<u64> {
+        let fragment = self.fragments.get(place.fragment)?;
+        let position = place.offset.checked_add(self.segment(place)?.position(id)?)?;
+        let deleted =
+            u32::try_from(position).is_ok_and(|at| fragment.deleted.binary_search(&at).is_ok());
+        (!deleted).then_some(u64::from(fragment.fragment) << 32 | position)
+    }
+
+    /// The live rows of a segment.
+    fn add_pieces(&self, place: &Place, pieces: &mut Vec<Piece>) {
+        let Some(fragment) = self.fragments.get(place.fragment) else { return };
+        let Some(segment) = self.segment(place) else { return };
+        let base = u64::from(fragment.fragment) << 32;
+        let first = fragment.deleted.partition_point(|at| u64::from(*at) < place.offset);
+        let deleted = fragment.deleted.get(first..).unwrap_or_default();
+        let live = Masked::new([segment.all_runs()].into_iter().flatten(), place.offset, deleted);
+        pieces.extend(live.map(|(position, ids)| Piece { ids, address: base | position }));
     }
 
     fn row(&self, piece: usize, id: u64) -> Option<u64> {
@@ -121,6 +183,9 @@ impl RowIdIndex {
     pub fn get_many(&self, ids: impl IntoIterator<Item = u64>) -> Vec<Option<u64>> {
         let mut at = 0_usize;
         let find = |id| {
+            if !self.lone.is_empty() {
+                return self.get(id);
+            }
             at = self.seek(at, id);
             self.row(at.checked_sub(1)?, id)
         };
@@ -145,19 +210,41 @@ impl RowIdIndex {
     }
 }
 
-fn add_pieces(fragment: &FragmentRowIds<'_>, pieces: &mut Vec<Piece>) -> Result<()> {
+/// Adds the segments of a fragment that have ids.
+fn add_places(fragment: &FragmentRowIds, number: usize, places: &mut Vec<Place>) -> Result<()> {
     let len = fragment.row_ids.len();
     ensure!(
         len <= u32::MAX.into(),
         "fragment {} has {len} row ids; positions have 32 bits",
         fragment.fragment
     );
-    edit::check_positions(fragment.deleted, len)?;
-    let base = u64::from(fragment.fragment) << 32;
-    let runs = fragment.row_ids.segments().iter().flat_map(|segment| segment.all_runs());
-    let live = Masked::new(runs, 0, fragment.deleted);
-    pieces.extend(live.map(|(position, ids)| Piece { ids, address: base | position }));
+    edit::check_positions(&fragment.deleted, len)?;
+    let mut offset = 0;
+    for (position, segment) in fragment.row_ids.segments().iter().enumerate() {
+        let place = |bounds| Place { bounds, fragment: number, segment: position, offset };
+        places.extend(segment.bounds().map(place));
+        offset = offset.saturating_add(segment.len());
+    }
     Ok(())
+}
+
+/// Parts sorted segments into those that stand alone and increase, and the others.
+fn split<'a>(
+    places: &[Place],
+    segment: impl Fn(&Place) -> Option<&'a Segment>,
+) -> (Vec<Place>, Vec<Place>) {
+    let (mut lone, mut others) = (Vec::new(), Vec::new());
+    let mut reached: Option<u64> = None;
+    for (position, place) in places.iter().enumerate() {
+        let meets_earlier = reached.is_some_and(|last| place.bounds.first <= last);
+        let next = places.get(position.saturating_add(1));
+        let meets_later = next.is_some_and(|next| next.bounds.first <= place.bounds.last);
+        let increases = segment(place).is_some_and(|found| !matches!(found, Segment::Array(_)));
+        reached = reached.max(Some(place.bounds.last));
+        let to = if increases && !meets_earlier && !meets_later { &mut lone } else { &mut others };
+        to.push(*place);
+    }
+    (lone, others)
 }
 
 /// Both pieces as one, where ids and rows go on.

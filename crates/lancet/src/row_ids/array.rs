@@ -104,13 +104,14 @@ impl<T: Offset> Offsets<T> {
             "an array of {width}-byte numbers has {} bytes",
             bytes.len()
         );
-        let offsets = T::read(bytes);
-        let largest = offsets.iter().max().map_or(0, |&offset| offset.into());
-        ensure!(
-            base.checked_add(largest).is_some(),
-            "base {base} and offset {largest} of an array exceed 64 bits"
-        );
-        Ok(Self { base, offsets })
+        Ok(Self { base, offsets: T::read(bytes) })
+    }
+
+    /// The smallest and the largest offset, in one pass.
+    fn bounds(&self) -> Option<(T, T)> {
+        let (first, rest) = self.offsets.split_first()?;
+        let wider = |(low, high): (T, T), &offset: &T| (low.min(offset), high.max(offset));
+        Some(rest.iter().fold((*first, *first), wider))
     }
 
     fn collect(base: u64, count: usize, values: impl Iterator<Item = u64>) -> Self {
@@ -175,24 +176,21 @@ impl<T: Offset> Offsets<T> {
 }
 
 impl EncodedArray {
-    fn new(values: Values) -> Self {
-        let bounds = each!(&values, o => {
-            let (low, high) = (o.offsets.iter().min(), o.offsets.iter().max());
-            low.zip(high).map(|(&low, &high)| {
-                (plus(o.base, low), plus(o.base, high))
-            })
-        });
-        let (low, high) = bounds.unwrap_or_default();
-        Self { values, low, high }
-    }
-
     /// Reads the stored offsets.
     pub(super) fn read(width: Width, base: u64, bytes: &[u8]) -> Result<Self> {
-        Ok(Self::new(match width {
+        let values = match width {
             Width::U16 => Values::U16(Offsets::read(base, bytes)?),
             Width::U32 => Values::U32(Offsets::read(base, bytes)?),
             Width::U64 => Values::U64(Offsets::read(base, bytes)?),
-        }))
+        };
+        let bounds: Option<(u64, u64)> =
+            each!(&values, o => o.bounds().map(|(low, high)| (low.into(), high.into())));
+        let Some((smallest, largest)) = bounds else {
+            return Ok(Self { values, low: 0, high: 0 });
+        };
+        let high = base.checked_add(largest);
+        ensure!(high.is_some(), "base {base} and offset {largest} of an array exceed 64 bits");
+        Ok(Self { values, low: plus(base, smallest), high: high.unwrap_or_default() })
     }
 
     /// Width, base and bytes as they are stored.

@@ -69,6 +69,12 @@ impl RangeWithHoles {
         id >= self.start && id < self.end && self.holes.get(self.holes.rank(id)) != Some(id)
     }
 
+    pub(super) fn position(&self, id: u64) -> Option<u64> {
+        let at = id.checked_sub(self.start).filter(|_| id < self.end)?;
+        let below = self.holes.rank(id);
+        (self.holes.get(below) != Some(id)).then(|| at.wrapping_sub(below as u64))
+    }
+
     /// How many ids are below `id`. `hint` is a number of holes known to be below it.
     pub(super) fn rank(&self, hint: &mut usize, id: u64) -> u64 {
         let id = id.clamp(self.start, self.end);

@@ -133,6 +133,7 @@ impl Segment {
                 let at = array.rank(id);
                 (array.get(at) == Some(id)).then_some(at as u64)
             }
+            Self::RangeWithHoles(holes) => holes.position(id),
             sorted => sorted.contains(id).then(|| sorted.rank(&mut 0, id)).flatten(),
         }
     }

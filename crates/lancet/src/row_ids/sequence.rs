@@ -128,6 +128,9 @@ impl RowIdSequence {
     /// An array without order is searched from its front. For many lookups make a
     /// [`RowIdIndex`](super::RowIdIndex).
     pub fn position(&self, id: u64) -> Option<u64> {
+        if let [segment] = self.segments.as_slice() {
+            return segment.position(id);
+        }
         self.candidates(id).find_map(|(place, segment)| {
             segment.position(id).map(|position| place.offset.wrapping_add(position))
         })
@@ -135,6 +138,9 @@ impl RowIdSequence {
 
     /// Whether `id` is here.
     pub fn contains(&self, id: u64) -> bool {
+        if let [segment] = self.segments.as_slice() {
+            return segment.contains(id);
+        }
         self.candidates(id).any(|(_, segment)| segment.contains(id))
     }
 

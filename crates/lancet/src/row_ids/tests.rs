@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -285,7 +286,11 @@ proptest! {
             deleted.push(dead);
         }
         let fragments = (3..).zip(sequences.iter().zip(&deleted)).map(|(fragment, (row_ids, deleted))| {
-            FragmentRowIds { fragment, row_ids, deleted }
+            FragmentRowIds {
+                fragment,
+                row_ids: Arc::new(row_ids.clone()),
+                deleted: deleted.as_slice().into(),
+            }
         });
         let index = RowIdIndex::new(fragments).unwrap();
         let all: Vec<u64> = sequences.iter().flatten().collect();
@@ -343,11 +348,12 @@ fn check_versions(sequence: &RowVersionSequence, expected: &[u64]) {
 
 #[test]
 fn two_live_rows_with_one_id_are_refused() {
-    let (a, b) = (RowIdSequence::from(0..10), RowIdSequence::from_ids(&[20, 4]).unwrap());
+    let a = Arc::new(RowIdSequence::from(0..10));
+    let b = Arc::new(RowIdSequence::from_ids(&[20, 4]).unwrap());
     let index = |deleted: &[u32]| {
         RowIdIndex::new([
-            FragmentRowIds { fragment: 0, row_ids: &a, deleted },
-            FragmentRowIds { fragment: 7, row_ids: &b, deleted: &[] },
+            FragmentRowIds { fragment: 0, row_ids: a.clone(), deleted: deleted.into() },
+            FragmentRowIds { fragment: 7, row_ids: b.clone(), deleted: [].into() },
         ])
     };
     assert_eq!(index(&[4]).unwrap().get(4), Some(7 << 32 | 1));
@@ -356,8 +362,8 @@ fn two_live_rows_with_one_id_are_refused() {
     assert!(error.to_string().contains("row id 4 has two live rows, in fragments 0 and 7"));
     assert!(matches!(index(&[10]), Err(Error::Invalid(_))));
     assert!(matches!(index(&[5, 4]), Err(Error::Invalid(_))));
-    let endless = RowIdSequence::from(0..1 << 33);
-    let endless = FragmentRowIds { fragment: 0, row_ids: &endless, deleted: &[] };
+    let endless = Arc::new(RowIdSequence::from(0..1 << 33));
+    let endless = FragmentRowIds { fragment: 0, row_ids: endless, deleted: [].into() };
     assert!(matches!(RowIdIndex::new([endless]), Err(Error::Corrupt(_))));
 }
 
