@@ -62,10 +62,34 @@ def parts(path, column):
     Yields lazily: what follows a difference is not looked at, so it need not fit together.
     Joins the chunks here, because pyarrow does not join every kind of dictionary.
     """
-    chunks = column.chunks or [pa.nulls(0, column.type)]
+    chunks = [decoded(chunk) for chunk in column.chunks or [pa.nulls(0, column.type)]]
     for of_chunks in zip(*(array_parts(path, chunk) for chunk in chunks)):
         path, what, _ = of_chunks[0]
         yield path, what, np.concatenate([values for _, _, values in of_chunks])
+
+
+def decoded(array):
+    """The array with every dictionary in it decoded: pyarrow cannot flatten lists of some of them."""
+    kind = array.type
+    if not has_dictionary(kind):
+        return array
+    if pa.types.is_dictionary(kind):
+        return array.dictionary_decode()
+    mask = array.is_null()
+    if pa.types.is_struct(kind):
+        children = [decoded(array.field(i)) for i in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(children, [field.name for field in kind], mask=mask)
+    if pa.types.is_fixed_size_list(kind):
+        items = decoded(array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size))
+        return pa.FixedSizeListArray.from_arrays(items, kind.list_size, mask=mask)
+    if pa.types.is_map(kind):
+        return pa.MapArray.from_arrays(array.offsets, decoded(array.keys), decoded(array.items), mask=mask)
+    lists = pa.LargeListArray if pa.types.is_large_list(kind) else pa.ListArray
+    return lists.from_arrays(array.offsets, decoded(array.values), mask=mask)
+
+
+def has_dictionary(kind):
+    return pa.types.is_dictionary(kind) or any(has_dictionary(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def array_parts(path, array):

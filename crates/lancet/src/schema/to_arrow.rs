@@ -235,9 +235,13 @@ fn packed_array(leaf: &Leaf, values: Values, validity: Option<NullBuffer>) -> Re
 fn dictionary_array(
     data_type: &DataType,
     keys: FixedValues,
-    dictionary: Values,
+    mut dictionary: Values,
     validity: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
+    // Slots below a null list are not null themselves, so their key needs an entry.
+    if dictionary.len() == 0 && keys.len > 0 {
+        dictionary.push_default(1)?;
+    }
     let DataType::Dictionary(_, value_type) = data_type else {
         return Err(disagree("a dictionary"));
     };

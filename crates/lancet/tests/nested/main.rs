@@ -54,6 +54,15 @@ fn batches(table: &RecordBatch, random: &mut Random) -> Vec<RecordBatch> {
     cuts.windows(2).map(|cut| table.slice(cut[0], cut[1] - cut[0])).collect()
 }
 
+/// A file of the reference: one row, a null list of structs whose only field is a dictionary.
+#[test]
+fn slots_of_a_dictionary_below_a_null_list() {
+    let file = include_bytes!("../data/null_list_of_dictionary.lance");
+    let table = open(file.to_vec()).take(&[0]).unwrap();
+    let lists = table.column(0).as_fixed_size_list();
+    assert_eq!((lists.len(), lists.null_count(), lists.values().len()), (1, 1, 1));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
