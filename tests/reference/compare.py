@@ -82,10 +82,12 @@ def decoded(array):
     if pa.types.is_fixed_size_list(kind):
         items = decoded(array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size))
         return pa.FixedSizeListArray.from_arrays(items, kind.list_size, mask=mask)
+    # A copy: pyarrow takes no mask beside a slice.
+    offsets = pa.array(np.array(array.offsets))
     if pa.types.is_map(kind):
-        return pa.MapArray.from_arrays(array.offsets, decoded(array.keys), decoded(array.items), mask=mask)
+        return pa.MapArray.from_arrays(offsets, decoded(array.keys), decoded(array.items), mask=mask)
     lists = pa.LargeListArray if pa.types.is_large_list(kind) else pa.ListArray
-    return lists.from_arrays(array.offsets, decoded(array.values), mask=mask)
+    return lists.from_arrays(offsets, decoded(array.values), mask=mask)
 
 
 def has_dictionary(kind):
