@@ -91,8 +91,8 @@ impl Reader {
 
 /// Fetches the end of a file, which also tells its size.
 async fn open_tail(object: &Object, options: ReadOptions) -> Result<Opening> {
-    let mut get = GetOptions::default();
-    get.range = Some(GetRange::Suffix(object.options.tail_bytes));
+    let range = Some(GetRange::Suffix(object.options.tail_bytes));
+    let get = GetOptions { range, ..GetOptions::default() };
     match object.store.get_opts(&object.path, get).await {
         Ok(found) => {
             let (size, start) = (found.meta.size, found.range.start);

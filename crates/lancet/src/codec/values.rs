@@ -505,8 +505,7 @@ macro_rules! offset_word {
             }
 
             #[inline]
-            #[expect(clippy::cast_possible_truncation, reason = "a larger size was checked")]
-            #[allow(clippy::cast_possible_wrap, reason = "a larger size was checked")]
+            #[allow(clippy::cast_possible_truncation, reason = "a larger size was checked")]
             fn from_checked(size: usize) -> Self {
                 size as Self
             }

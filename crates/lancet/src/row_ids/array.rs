@@ -108,10 +108,11 @@ impl<T: Offset> Offsets<T> {
     }
 
     /// The smallest and the largest offset, in one pass.
-    fn bounds(&self) -> Option<(T, T)> {
+    fn bounds(&self) -> Option<(u64, u64)> {
         let (first, rest) = self.offsets.split_first()?;
         let wider = |(low, high): (T, T), &offset: &T| (low.min(offset), high.max(offset));
-        Some(rest.iter().fold((*first, *first), wider))
+        let (low, high) = rest.iter().fold((*first, *first), wider);
+        Some((low.into(), high.into()))
     }
 
     fn collect(base: u64, count: usize, values: impl Iterator<Item = u64>) -> Self {
@@ -183,8 +184,7 @@ impl EncodedArray {
             Width::U32 => Values::U32(Offsets::read(base, bytes)?),
             Width::U64 => Values::U64(Offsets::read(base, bytes)?),
         };
-        let bounds: Option<(u64, u64)> =
-            each!(&values, o => o.bounds().map(|(low, high)| (low.into(), high.into())));
+        let bounds = each!(&values, o => o.bounds());
         let Some((smallest, largest)) = bounds else {
             return Ok(Self { values, low: 0, high: 0 });
         };
