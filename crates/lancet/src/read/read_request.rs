@@ -13,7 +13,7 @@ use super::rounds::Rounds;
 use crate::error::{Error, Result};
 
 /// A read in progress, for drivers with I/O of their own: it names spans of the file, is handed their
-/// bytes, and names the next ones until it is complete. See [`super::Opening`].
+/// bytes, and names the next ones until it is complete. See [`Opening`](crate::Opening).
 ///
 /// It decodes in [`ReadRequest::supply`]; nothing blocks.
 #[derive(Debug)]

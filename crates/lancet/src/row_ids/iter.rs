@@ -102,7 +102,7 @@ impl DoubleEndedIterator for Iter<'_> {
 impl ExactSizeIterator for Iter<'_> {}
 impl FusedIterator for Iter<'_> {}
 
-/// The numbers of an [`EncodedArray`], from both ends.
+/// The numbers of an [`EncodedArray`](super::EncodedArray), from both ends.
 #[derive(Debug, Clone)]
 pub struct ArrayIter<'a> {
     base: u64,
