@@ -122,7 +122,6 @@ impl Grown {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use arrow_array::types::Int8Type;
     use arrow_array::{DictionaryArray, StringArray};

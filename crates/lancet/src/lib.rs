@@ -25,7 +25,8 @@
         clippy::panic,
         clippy::indexing_slicing,
         clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
+        clippy::cast_possible_truncation,
+        clippy::single_range_in_vec_init
     )
 )]
 

@@ -17,10 +17,13 @@
 //! | `128 * W` each | `n / 1024` packed blocks |
 //! | `128 * W` or `t * T / 8` | the `t = n % 1024` values left: packed, or raw if that is no longer |
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -396,12 +399,6 @@ fn encode_out_of_line_words<T: Word>(values: &[u8], width: usize, out: &mut Vec<
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use super::*;
 

@@ -1,9 +1,12 @@
 //! One opaque buffer for a known number of values: the levels of a chunk, the dictionary of a page.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::slice;
@@ -242,11 +245,5 @@ fn encode_words(encoding: &Encoding, values: &[u8], out: &mut Vec<u8>) -> Result
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 #[path = "block_tests.rs"]
 mod tests;

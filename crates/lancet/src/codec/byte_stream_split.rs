@@ -3,10 +3,13 @@
 //! A chunk of `n` values of 32 or 64 bits is as long as the values: byte `j` of value `i` stands at
 //! `j * n + i`.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -94,12 +97,6 @@ fn split<const WIDTH: usize>(values: &[u8], out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use proptest::prelude::*;
 

@@ -3,10 +3,13 @@
 //! A width of one bit is a bitmap, least significant bit first, from bit 0 of the buffer; every
 //! other width is a multiple of 8. In rows of a full-zip page a boolean takes a byte of its own.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -153,12 +156,6 @@ pub(super) fn encode_row(values: &FixedValues, index: usize, out: &mut Vec<u8>) 
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use super::*;
 

@@ -15,10 +15,13 @@
 //! A coded value is a sequence of codes: `c < N` stands for symbol `c`, 255 for the byte that
 //! follows it. A code never belongs to two values.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::fmt;
@@ -391,11 +394,6 @@ fn spread_sample<'a>(values: impl Iterator<Item = &'a [u8]>, max: usize) -> Vec<
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests {
     use proptest::prelude::*;
 

@@ -3,10 +3,13 @@
 //! Indices are checked once, all of them, into a list in which a null slot has an index that no
 //! dictionary has. The copying loops then need one test for both.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -315,12 +318,6 @@ fn claim(total: usize, bytes: &[u8], scratch: &mut Scratch) -> Result<usize> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use super::super::ValueType;
     use super::*;

@@ -12,10 +12,13 @@
 //! Nothing is allocated for a size that the compressed bytes cannot yield or that the caller's
 //! limit forbids.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::cell::RefCell;
@@ -289,11 +292,6 @@ fn append(
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests {
     use proptest::prelude::*;
 

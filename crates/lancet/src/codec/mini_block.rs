@@ -2,10 +2,13 @@
 //!
 //! Where the page cuts its chunks is not decided here.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -273,11 +276,5 @@ fn parts(encoding: &Encoding, num_values: usize, len: usize) -> (usize, usize) {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 #[path = "mini_block_tests.rs"]
 mod tests;

@@ -11,10 +11,13 @@
 //!
 //! Those modules only dispatch; each technique has a file of its own.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 pub(crate) mod bitpack;
@@ -361,12 +364,6 @@ fn mismatch(encoding: &Encoding, values: impl fmt::Debug) -> Error {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use super::*;
 

@@ -6,10 +6,13 @@
 //! variable one a length of 4 or 8 bytes and that many bytes. A row of no bytes stands for a null
 //! and yields a placeholder in each field.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -176,12 +179,6 @@ pub(super) fn encode_variable_row(
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use super::super::{Encoding, ValueType};
     use super::*;

@@ -4,10 +4,13 @@
 //! bytes a value, whose length the page stores. `Constant` alone yields placeholders: the page
 //! makes them null.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use bytes::Bytes;
@@ -284,12 +287,6 @@ pub(crate) fn encode_row(
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use super::*;
 

@@ -10,10 +10,13 @@
 //! The lengths of a block sum up to the number of values. Those of a chunk may exceed it, because
 //! older writers let the last run go on past the end; the excess is dropped.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -193,12 +196,6 @@ pub(crate) fn encode_block(values: &[u8], bits: u64, out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use proptest::prelude::*;
 

@@ -3,10 +3,13 @@
 //! The same type is what decoders append to and what encoders read from. A decoder appends the
 //! values of one chunk after another, over page boundaries, so a batch is built in place.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -551,12 +554,6 @@ fn too_many() -> Error {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use super::*;
 

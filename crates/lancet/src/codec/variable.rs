@@ -20,10 +20,13 @@
 //! Old blocks have a one-byte width, then a `w`-byte count and a `w`-byte position. They are known
 //! by their bytes 1 to 3, which are not all zero. They are read and never written.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -287,12 +290,6 @@ pub(super) fn encode_block(values: &VariableValues, out: &mut Vec<u8>) -> Result
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use super::*;
 

@@ -1,8 +1,11 @@
 //! The metadata of one column: its pages, where their bytes are, how they are laid out.
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -159,11 +162,6 @@ fn spans(offsets: &[u64], sizes: &[u64], alignment: u64, data_end: u64) -> Resul
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests {
     use super::*;
     use crate::proto::encodings21::{ConstantLayout, page_layout::Layout};

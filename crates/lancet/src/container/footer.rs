@@ -12,10 +12,13 @@
 //!
 //! A parsed footer keeps: column metadata before column table; the column table ends where the
 //! buffer table starts; the buffer table ends before the footer.
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -142,11 +145,6 @@ fn check_magic(file_bytes: u64, tail: &[u8]) -> Result<()> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests {
     use super::*;
 

@@ -5,10 +5,13 @@
 //! | 2.0 | (0, 3) | (0, 3), (2, 0) |
 //! | 2.1 | (2, 1) | (2, 1) |
 //! | 2.2 | (2, 2) | (2, 2) |
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::fmt;
@@ -95,11 +98,6 @@ impl FromStr for Version {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests {
     use super::*;
 

@@ -3,10 +3,13 @@
 //! A comparison of 64 levels with a limit becomes one 64-bit mask (bit `i` stands for entry `i`), so that
 //! the work of a stream without surprises is done by the word instead of by the entry.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
@@ -185,7 +188,6 @@ fn all_valid(len: usize) -> Vec<u64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -13,10 +13,13 @@
 //! the entry begins a list `k`, and so does the next entry. Both must therefore have a repetition level of at least
 //! `k`; streams that keep this rule and begin with `max_rep` always describe exactly one nesting.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use crate::error::{Error, Result, ensure};
@@ -143,7 +146,6 @@ pub(crate) fn check_kinds(layers: &[Layer], kinds: &[LayerKind]) -> Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use Layer::*;

@@ -8,10 +8,13 @@
 //! Rows are counted from the first one that begins in the run; the entries before it (the preamble) continue a row of
 //! the run before.
 
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::ops::Range;
@@ -120,11 +123,6 @@ fn values_in(def: Option<&[u16]>, entries: Range<usize>, max_visible: u16) -> us
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::single_range_in_vec_init
-)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -356,7 +356,6 @@ fn some_nulls(validity: pb::ArrayEncoding, values: pb::ArrayEncoding) -> pb::Arr
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing)]
 mod tests {
     use prost::Message as _;
 

@@ -2,10 +2,13 @@
 //!
 //! The name is a URL. Lance writes it with an empty authority, `/lance.encodings21.PageLayout`;
 //! only the part after the last `/` counts on read.
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use prost::{Message, Name};
@@ -53,11 +56,6 @@ pub(crate) fn wrap<M: Message + Name>(message: &M) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests {
     use super::*;
     use crate::proto::encodings::{ColumnEncoding, Empty, column_encoding::Encoding};

@@ -185,7 +185,6 @@ impl RangeWithBitmap {
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
 

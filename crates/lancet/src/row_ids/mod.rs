@@ -32,10 +32,13 @@
 //! # Ok(())
 //! # }
 //! ```
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 mod address;
@@ -56,11 +59,6 @@ mod versions;
 mod wire;
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests;
 
 pub use address::{FragmentRowIds, RowIdIndex};

@@ -3,10 +3,13 @@
 //! Columns are numbered by walking the tree of fields from the top, parents before children. Only
 //! leaves own one: fields without child fields (structs without fields too), packed structs and
 //! blobs. Lists, maps, structs and fixed-size lists of structs live in the levels of the leaves.
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use arrow_schema::{DataType, Field, FieldRef, Schema};
@@ -183,11 +186,6 @@ pub(crate) fn is_truthy(value: &str) -> bool {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests {
     use std::sync::Arc;
 

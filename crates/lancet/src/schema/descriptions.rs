@@ -1,10 +1,13 @@
 //! Blob fields as descriptions: where the bytes of each blob lie, instead of the bytes.
 //!
 //! A described blob is a struct of `position` and `size`, both u64, null where the blob is.
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::sync::Arc;
@@ -50,7 +53,6 @@ fn describe(node: &Node) -> Node {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing)]
 mod tests {
     use super::*;
     use crate::schema::columns::{columns_of, leaves};

@@ -3,10 +3,13 @@
 //! Messages stand parents before children; a child names its parent by id. Ids count 0, 1, 2, …
 //! in that order unless the field's metadata brings one (`lance:field_id`), so they are names, never
 //! places.
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -350,10 +353,5 @@ fn map_type(entries: FieldRef) -> Result<DataType> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 #[path = "fields_tests.rs"]
 mod tests;

@@ -14,10 +14,13 @@
 //! | `blob` | `LargeBinary` marked as blob; only read |
 //!
 //! View types have no name of their own: they are stored as their plain twins.
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::collections::HashMap;
@@ -368,10 +371,5 @@ pub(crate) fn plain_twin(data_type: &DataType) -> DataType {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 #[path = "logical_tests.rs"]
 mod tests;

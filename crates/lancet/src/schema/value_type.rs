@@ -1,8 +1,11 @@
 //! What the values of a leaf look like to the codecs.
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use arrow_schema::DataType;
@@ -61,11 +64,6 @@ fn of_type(data_type: &DataType) -> Result<ValueType> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests {
     use std::sync::Arc;
 

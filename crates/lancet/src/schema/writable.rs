@@ -11,10 +11,13 @@
 //!
 //! Null structs, which 2.0 cannot hold, are not a matter of the schema: the writer refuses them.
 //! Types that no version can hold are refused by [`logical`](super::logical).
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
 )]
 
 use std::collections::HashSet;
@@ -343,11 +346,6 @@ fn check_packed_child(child: &Field, rules: &Rules) -> Result<()> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 mod tests {
     use std::sync::Arc;
 
