@@ -95,12 +95,20 @@ impl RowIdIndex {
         }
         places.sort_by_key(|place| place.bounds.first);
         let (lone, others) = split(&places, |place| index.segment(place));
+        // Segments that overlap are sorted together, and lie behind all that came before.
         let mut pieces = Vec::new();
+        let mut group = 0_usize;
+        let mut reached = 0;
         for place in &others {
+            if place.bounds.first > reached {
+                sort_from(group, &mut pieces);
+                group = pieces.len();
+            }
+            reached = reached.max(place.bounds.last);
             index.add_pieces(place, &mut pieces);
         }
+        sort_from(group, &mut pieces);
         index.lone = lone;
-        pieces.sort_unstable_by_key(|piece| piece.ids.first);
         index.add_all(&pieces)?;
         Ok(index)
     }
@@ -143,13 +151,18 @@ impl RowIdIndex {
 
     /// The address of the live row with this id.
     pub fn get(&self, id: u64) -> Option<u64> {
-        let after = self.lone.partition_point(|place| place.bounds.first <= id);
-        let place = after.checked_sub(1).and_then(|at| self.lone.get(at));
+        self.find(id, &mut Reached::default())
+    }
+
+    /// `reached` is where the lookup before ended.
+    fn find(&self, id: u64, reached: &mut Reached) -> Option<u64> {
+        reached.lone = seek(&self.lone, reached.lone, |place| place.bounds.first <= id);
+        let place = reached.lone.checked_sub(1).and_then(|at| self.lone.get(at));
         if let Some(place) = place.filter(|place| id <= place.bounds.last) {
             return self.ask(place, id);
         }
-        let after = self.firsts.partition_point(|&first| first <= id);
-        self.row(after.checked_sub(1)?, id)
+        reached.pieces = seek(&self.firsts, reached.pieces, |first| *first <= id);
+        self.row(reached.pieces.checked_sub(1)?, id)
     }
 
     /// Looks for an id in its segment.
@@ -181,33 +194,33 @@ impl RowIdIndex {
     /// The address for each of these ids. Increasing ids are found in one walk; sort them first if
     /// there are many.
     pub fn get_many(&self, ids: impl IntoIterator<Item = u64>) -> Vec<Option<u64>> {
-        let mut at = 0_usize;
-        let find = |id| {
-            if !self.lone.is_empty() {
-                return self.get(id);
-            }
-            at = self.seek(at, id);
-            self.row(at.checked_sub(1)?, id)
-        };
-        ids.into_iter().map(find).collect()
+        let mut reached = Reached::default();
+        ids.into_iter().map(|id| self.find(id, &mut reached)).collect()
     }
+}
 
-    /// How many pieces begin at or below `id`; doubling steps from `at`, or all below it.
-    fn seek(&self, at: usize, id: u64) -> usize {
-        let begins = |first: &u64| *first <= id;
-        let passed = at.checked_sub(1).and_then(|last| self.firsts.get(last));
-        if passed.is_some_and(|first| !begins(first)) {
-            return self.firsts.get(..at).unwrap_or_default().partition_point(begins);
-        }
-        let rest = self.firsts.get(at..).unwrap_or_default();
-        let mut bound = 1_usize;
-        while rest.get(bound).is_some_and(begins) {
-            bound = bound.saturating_mul(2);
-        }
-        let known = bound >> 1;
-        let window = rest.get(known..bound.min(rest.len())).unwrap_or_default();
-        at.saturating_add(known).saturating_add(window.partition_point(begins))
+/// How many segments and pieces begin at or below the id that was looked up last.
+#[derive(Debug, Default)]
+struct Reached {
+    lone: usize,
+    pieces: usize,
+}
+
+/// How many of a sorted list begin at or below something: in doubling steps from `at`, or among those
+/// before it.
+fn seek<T>(list: &[T], at: usize, begins: impl Fn(&T) -> bool) -> usize {
+    let passed = at.checked_sub(1).and_then(|last| list.get(last));
+    if passed.is_some_and(|last| !begins(last)) {
+        return list.get(..at).unwrap_or_default().partition_point(begins);
     }
+    let rest = list.get(at..).unwrap_or_default();
+    let mut bound = 1_usize;
+    while rest.get(bound).is_some_and(&begins) {
+        bound = bound.saturating_mul(2);
+    }
+    let known = bound >> 1;
+    let window = rest.get(known..bound.min(rest.len())).unwrap_or_default();
+    at.saturating_add(known).saturating_add(window.partition_point(begins))
 }
 
 /// Adds the segments of a fragment that have ids.
@@ -245,6 +258,11 @@ fn split<'a>(
         to.push(*place);
     }
     (lone, others)
+}
+
+fn sort_from(start: usize, pieces: &mut [Piece]) {
+    let group = pieces.get_mut(start..).unwrap_or_default();
+    group.sort_unstable_by_key(|piece| piece.ids.first);
 }
 
 /// Both pieces as one, where ids and rows go on.
