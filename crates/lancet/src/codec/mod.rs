@@ -334,7 +334,7 @@ impl Scratch {
 }
 
 /// A size in memory as a number of the format.
-fn size_u64(size: usize) -> u64 {
+pub(crate) fn size_u64(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }
 
@@ -353,7 +353,7 @@ fn product(left: usize, right: usize) -> Result<usize> {
 }
 
 /// A count of the format as a size in memory.
-fn size(number: u64) -> Result<usize> {
+pub(crate) fn size(number: u64) -> Result<usize> {
     usize::try_from(number)
         .map_err(|_| Error::corrupt(format!("{number} does not fit into memory")))
 }

@@ -27,7 +27,7 @@ use super::mini_block::encode::{ChunkSize, MiniBlockInput};
 use super::mini_block::{self, MiniBlockIndex};
 use super::rules::Rules;
 use super::sink::{LeafSink, LeafType, SinkValues};
-use crate::codec::{Encoding, FixedValues, Scratch, ValueType, Values};
+use crate::codec::{Encoding, FixedValues, Scratch, ValueType, Values, VariableValues};
 use crate::error::{Error, Result, ensure};
 use crate::levels::{Layer, LayerKind, Numbering};
 
@@ -44,6 +44,21 @@ impl Descriptions {
     pub(crate) fn push_default(&mut self, n: usize) -> Result<()> {
         self.spans.resize(self.spans.len().saturating_add(n), 0..0);
         Ok(())
+    }
+
+    /// The payloads, given those that have bytes.
+    pub(crate) fn filled(&self, payloads: &mut dyn Iterator<Item = Bytes>) -> Result<Values> {
+        let mut values = VariableValues::new(64);
+        for span in &self.spans {
+            if span.is_empty() {
+                values.push(&[])?;
+            } else {
+                let payload = payloads.next();
+                let payload = payload.ok_or_else(|| Error::corrupt("a blob was not read"))?;
+                values.push(&payload)?;
+            }
+        }
+        Ok(Values::Variable(values))
     }
 
     /// Positions and sizes, as structs of two numbers.

@@ -124,7 +124,7 @@ impl ConstantIndex {
         let numbering = Numbering::new(&layout.layers)?;
         if layout.value == ConstantValue::Null && !layout.has_levels {
             let num_rows = usize::try_from(count_rows(&task.rows)).unwrap_or(usize::MAX);
-            sink.push_default(num_rows, scratch)?;
+            sink.values.push_default(num_rows, scratch)?;
             return sink.assembler.push_null_items(num_rows);
         }
         let mut num_entries = 0_usize;
@@ -152,7 +152,7 @@ impl ConstantIndex {
                 indices.push_zeros(num_values)?;
                 values.gather(scalar, &indices, None, scratch)?;
             }
-            _ => sink.push_default(num_values, scratch)?,
+            _ => sink.values.push_default(num_values, scratch)?,
         }
         sink.close_page(&layout.layers, num_entries)
     }

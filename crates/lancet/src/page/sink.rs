@@ -1,6 +1,6 @@
 //! Where pages append what they decode: the values of one leaf and the nesting above them.
 
-use crate::codec::{FixedValues, Scratch, ValueType, Values};
+use crate::codec::{FixedValues, Scratch, ValueType, Values, size_u64};
 use crate::error::Result;
 use crate::levels::{Assembler, Layer, LayerKind};
 
@@ -38,6 +38,24 @@ pub(crate) enum SinkValues {
     Blob(Descriptions),
 }
 
+impl SinkValues {
+    /// Appends placeholders for values that are null.
+    pub(crate) fn push_default(&mut self, n: usize, scratch: &mut Scratch) -> Result<()> {
+        let count = size_u64(n);
+        let bytes = match self {
+            Self::Plain(values) => values.default_bytes(count),
+            Self::Dictionary(values) => count.saturating_mul(values.keys.bits).div_ceil(8),
+            Self::Blob(_) => count.saturating_mul(Descriptions::ENTRY_BYTES),
+        };
+        scratch.claim(bytes.saturating_add(count.div_ceil(8)), "a column of nulls")?;
+        match self {
+            Self::Plain(values) => values.push_default(n),
+            Self::Dictionary(values) => values.push_null(n),
+            Self::Blob(values) => values.push_default(n),
+        }
+    }
+}
+
 impl LeafSink {
     pub(crate) fn new(leaf: &LeafType) -> Result<Self> {
         let values = if leaf.blob {
@@ -65,22 +83,6 @@ impl LeafSink {
                 // Strings are at least as long as what is stored of them, or nearly so.
                 variable.bytes.reserve(stored.min(most));
             }
-        }
-    }
-
-    /// Appends placeholders for values that are null.
-    pub(crate) fn push_default(&mut self, n: usize, scratch: &mut Scratch) -> Result<()> {
-        let count = u64::try_from(n).unwrap_or(u64::MAX);
-        let bytes = match &self.values {
-            SinkValues::Plain(values) => values.default_bytes(count),
-            SinkValues::Dictionary(values) => count.saturating_mul(values.keys.bits).div_ceil(8),
-            SinkValues::Blob(_) => count.saturating_mul(Descriptions::ENTRY_BYTES),
-        };
-        scratch.claim(bytes.saturating_add(count.div_ceil(8)), "a column of nulls")?;
-        match &mut self.values {
-            SinkValues::Plain(values) => values.push_default(n),
-            SinkValues::Dictionary(values) => values.push_null(n),
-            SinkValues::Blob(values) => values.push_default(n),
         }
     }
 

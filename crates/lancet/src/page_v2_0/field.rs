@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, LargeListArray, ListArray, StructArray, make_array};
+use arrow_array::{ArrayRef, StructArray, make_array};
 use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::DataType;
 use bytes::Bytes;
 
 use super::column::Role;
@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::levels::ListOffsets;
 use crate::schema::columns::{Leaf, LeafKind, Node};
 use crate::schema::descriptions::is_described;
+use crate::schema::to_arrow::{list_array, refused};
 
 /// What reads need of their file.
 pub(crate) struct Shared<'a> {
@@ -171,17 +172,7 @@ impl FieldRead {
             (Self::List { ends, items: Some(items) }, Node::List { field, large, child }) => {
                 let items = items.finish(child)?;
                 let (offsets, nulls) = ends.into_lists()?.finish(*large)?;
-                let array: ArrayRef = match (field.data_type(), offsets) {
-                    (DataType::List(item), ListOffsets::Bits32(offsets)) => Arc::new(
-                        ListArray::try_new(item.clone(), offsets, items, nulls).map_err(refused)?,
-                    ),
-                    (DataType::LargeList(item), ListOffsets::Bits64(offsets)) => Arc::new(
-                        LargeListArray::try_new(item.clone(), offsets, items, nulls)
-                            .map_err(refused)?,
-                    ),
-                    _ => return Err(mismatch()),
-                };
-                Ok(array)
+                list_array(field, offsets, items, nulls)
             }
             (Self::SplitStrings { ends, bytes: Some(bytes) }, Node::Leaf(leaf)) => {
                 split_strings(leaf, ends, bytes)
@@ -205,14 +196,6 @@ fn split_strings(leaf: &Leaf, ends: ListRead, bytes: LeafRead) -> Result<ArrayRe
     let data = ArrayData::builder(data_type.clone()).len(len).nulls(nulls);
     let data = data.add_buffer(offsets).add_buffer(bytes).build().map_err(refused)?;
     Ok(make_array(data))
-}
-
-/// What Arrow refuses to build from a file's bytes is the file's fault.
-fn refused(error: ArrowError) -> Error {
-    Error::corrupt(match error {
-        ArrowError::InvalidArgumentError(text) => text,
-        other => other.to_string(),
-    })
 }
 
 fn mismatch() -> Error {

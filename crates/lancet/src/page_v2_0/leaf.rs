@@ -258,7 +258,7 @@ impl LeafRead {
             (Shape::Nothing, values) => {
                 let num_rows = count_in(&read.rows)?;
                 let valid = array.decode_nulls(&read.rows, fetched, index, scratch)?;
-                push_nulls(values, num_rows, scratch)?;
+                values.push_default(num_rows, scratch)?;
                 Ok(valid)
             }
             (_, SinkValues::Plain(values)) => {
@@ -281,16 +281,7 @@ impl LeafRead {
         }
         let sizes = blobs.spans.iter().map(|span| span.end.saturating_sub(span.start));
         scratch.claim(sizes.fold(0, u64::saturating_add), "the blobs of the rows")?;
-        let mut values = VariableValues::new(64);
-        for span in &blobs.spans {
-            if span.is_empty() {
-                values.push(&[])?;
-            } else {
-                let bytes = bytes.next();
-                values.push(&bytes.ok_or_else(|| Error::corrupt("too few buffers were read"))?)?;
-            }
-        }
-        self.values = SinkValues::Plain(Values::Variable(values));
+        self.values = SinkValues::Plain(blobs.filled(bytes)?);
         Ok(())
     }
 
@@ -328,21 +319,6 @@ fn array_of<'a>(column: &'a ArrayColumn, read: &PageRead) -> Result<(u32, &'a Ar
     match &page.content {
         Content::Array(array) => Ok((page.number, array)),
         _ => Err(mismatch()),
-    }
-}
-
-fn push_nulls(values: &mut SinkValues, num_rows: usize, scratch: &mut Scratch) -> Result<()> {
-    let rows = count(num_rows);
-    let bytes = match values {
-        SinkValues::Plain(values) => values.default_bytes(rows),
-        SinkValues::Dictionary(values) => rows.saturating_mul(values.keys.bits).div_ceil(8),
-        SinkValues::Blob(_) => rows.saturating_mul(Descriptions::ENTRY_BYTES),
-    };
-    scratch.claim(bytes, "a column of nulls")?;
-    match values {
-        SinkValues::Plain(values) => values.push_default(num_rows),
-        SinkValues::Dictionary(values) => values.push_null(num_rows),
-        SinkValues::Blob(values) => values.push_default(num_rows),
     }
 }
 

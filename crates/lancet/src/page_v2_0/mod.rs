@@ -53,7 +53,9 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use crate::codec::{size, size_u64 as count};
 use crate::error::{Error, Result};
+use crate::page::count_rows;
 
 pub(crate) use column::ArrayColumn;
 pub(crate) use columns::{Columns, Numbered, number_columns};
@@ -76,19 +78,7 @@ impl<'a> Fetched<'a> {
     }
 }
 
-/// A count of the format as a size in memory.
-fn size(number: u64) -> Result<usize> {
-    usize::try_from(number)
-        .map_err(|_| Error::corrupt(format!("{number} does not fit into memory")))
-}
-
-/// A size in memory as a number of the format.
-fn count(size: usize) -> u64 {
-    u64::try_from(size).unwrap_or(u64::MAX)
-}
-
 /// Number of rows in ranges.
 fn count_in(ranges: &[Range<u64>]) -> Result<usize> {
-    let sum = ranges.iter().map(|r| r.end.saturating_sub(r.start)).fold(0, u64::saturating_add);
-    size(sum)
+    size(count_rows(ranges))
 }

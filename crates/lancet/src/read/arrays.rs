@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use bytes::Bytes;
 
@@ -201,12 +201,7 @@ impl ArrayRequest {
     }
 
     fn advance(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        if bytes.len() != self.spans.len() {
-            return Err(Error::invalid("the source returned another number of spans"));
-        }
-        for (span, bytes) in self.spans.iter().zip(&bytes) {
-            self.file.check_bytes(span, bytes)?;
-        }
+        self.file.check_fetched(&self.spans, &bytes)?;
         self.spans.clear();
         let file = self.file.clone();
         let columns = columns(&file)?;
@@ -243,21 +238,9 @@ impl ArrayRequest {
 
     pub(crate) fn finish(self) -> Result<RecordBatch> {
         let num_rows = count_rows(self.rows.as_deref().unwrap_or_default());
-        let num_rows = usize::try_from(num_rows)
-            .map_err(|_| Error::invalid(format!("{num_rows} rows are too many for one batch")))?;
         let fields = self.fields.into_iter().flatten().zip(&self.projection.nodes);
         let arrays = fields.map(|(field, node)| field.finish(node)).collect::<Result<Vec<_>>>()?;
-        for (array, field) in arrays.iter().zip(self.projection.schema.fields()) {
-            ensure!(
-                array.len() == num_rows,
-                "field `{}` has {} rows where {num_rows} were asked for",
-                field.name(),
-                array.len()
-            );
-        }
-        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
-        RecordBatch::try_new_with_options(self.projection.schema.clone(), arrays, &options)
-            .map_err(|error| Error::corrupt(error.to_string()))
+        self.projection.batch(arrays, num_rows)
     }
 }
 

@@ -122,6 +122,14 @@ impl OpenFile {
         self.checksums.as_ref().map_or(Ok(()), |checksums| checksums.check(span, bytes))
     }
 
+    /// Checks what was read for some spans.
+    pub(crate) fn check_fetched(&self, spans: &[Range<u64>], bytes: &[Bytes]) -> Result<()> {
+        if bytes.len() != spans.len() {
+            return Err(Error::invalid("the source returned another number of spans"));
+        }
+        spans.iter().zip(bytes).try_for_each(|(span, bytes)| self.check_bytes(span, bytes))
+    }
+
     /// The bytes of a buffer outside the pages.
     pub(crate) fn read_buffer(&self, span: Range<u64>) -> Result<Bytes> {
         let size = span.end.saturating_sub(span.start);

@@ -22,14 +22,14 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use rayon::prelude::*;
 
 use super::file::{FileColumn, OpenFile};
 use super::leaf::{LeafColumnType, leaves_of};
-use crate::codec::{Budget, Scratch, Values, VariableValues};
+use crate::codec::{Budget, Scratch};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
 use crate::schema::columns::Node;
@@ -55,6 +55,23 @@ impl ProjectedColumns {
         let Projection { schema, nodes } = projection;
         let leaves = leaves_of(&nodes)?;
         Ok(Arc::new(Self { schema, nodes, leaves, num_rows: OnceLock::new() }))
+    }
+
+    /// The arrays of some rows as a batch.
+    pub(super) fn batch(&self, arrays: Vec<ArrayRef>, num_rows: u64) -> Result<RecordBatch> {
+        let num_rows = usize::try_from(num_rows)
+            .map_err(|_| Error::invalid(format!("{num_rows} rows are too many for one batch")))?;
+        for (array, field) in arrays.iter().zip(self.schema.fields()) {
+            ensure!(
+                array.len() == num_rows,
+                "field `{}` has {} rows where {num_rows} were asked for",
+                field.name(),
+                array.len()
+            );
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)
+            .map_err(|error| Error::corrupt(error.to_string()))
     }
 
     /// The same fields, with blobs described.
@@ -158,12 +175,7 @@ impl Request {
     }
 
     fn advance(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        if bytes.len() != self.spans.len() {
-            return Err(Error::invalid("the source returned another number of spans"));
-        }
-        for (span, bytes) in self.spans.iter().zip(&bytes) {
-            self.file.check_bytes(span, bytes)?;
-        }
+        self.file.check_fetched(&self.spans, &bytes)?;
         self.spans.clear();
         let mut bytes = bytes.into_iter();
         match self.stage {
@@ -341,15 +353,7 @@ impl Request {
                 read.sink.values = SinkValues::Plain(blobs.as_values());
                 continue;
             }
-            let mut values = VariableValues::new(64);
-            for span in &blobs.spans {
-                if span.is_empty() {
-                    values.push(&[])?;
-                } else {
-                    values.push(&next(bytes)?)?;
-                }
-            }
-            read.sink.values = SinkValues::Plain(Values::Variable(values));
+            read.sink.values = SinkValues::Plain(blobs.filled(bytes)?);
         }
         Ok(())
     }
@@ -357,8 +361,6 @@ impl Request {
     /// The rows, in file order.
     pub(crate) fn finish(self) -> Result<RecordBatch> {
         let num_rows = count_rows(self.rows.as_deref().unwrap_or_default());
-        let num_rows = usize::try_from(num_rows)
-            .map_err(|_| Error::invalid(format!("{num_rows} rows are too many for one batch")))?;
         let mut leaves = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(self.leaves) {
             leaves.push(leaf_column(read.sink).in_column(leaf.column)?);
@@ -367,17 +369,7 @@ impl Request {
         let nodes = self.projection.nodes.iter();
         let arrays =
             nodes.map(|node| to_arrow::build(node, &mut leaves)).collect::<Result<Vec<_>>>()?;
-        for (array, node) in arrays.iter().zip(self.projection.schema.fields()) {
-            ensure!(
-                array.len() == num_rows,
-                "field `{}` has {} rows where {num_rows} were asked for",
-                node.name(),
-                array.len()
-            );
-        }
-        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
-        RecordBatch::try_new_with_options(self.projection.schema.clone(), arrays, &options)
-            .map_err(|error| Error::corrupt(error.to_string()))
+        self.projection.batch(arrays, num_rows)
     }
 }
 

@@ -133,16 +133,25 @@ fn list(field: &Field, child: Nested) -> Result<Nested> {
     let Some(AssembledLayer::List { validity, offsets, .. }) = next_layer(&mut outer) else {
         return Err(disagree("a list"));
     };
-    let array: ArrayRef = match (field.data_type(), offsets) {
+    Ok(Nested { array: list_array(field, offsets, array, validity)?, outer })
+}
+
+/// Lists of either width.
+pub(crate) fn list_array(
+    field: &Field,
+    offsets: ListOffsets,
+    items: ArrayRef,
+    validity: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    Ok(match (field.data_type(), offsets) {
         (DataType::List(item), ListOffsets::Bits32(offsets)) => {
-            Arc::new(ListArray::try_new(item.clone(), offsets, array, validity).map_err(refused)?)
+            Arc::new(ListArray::try_new(item.clone(), offsets, items, validity).map_err(refused)?)
         }
         (DataType::LargeList(item), ListOffsets::Bits64(offsets)) => Arc::new(
-            LargeListArray::try_new(item.clone(), offsets, array, validity).map_err(refused)?,
+            LargeListArray::try_new(item.clone(), offsets, items, validity).map_err(refused)?,
         ),
         _ => return Err(disagree("a list")),
-    };
-    Ok(Nested { array, outer })
+    })
 }
 
 fn map(field: &Field, entries: Nested) -> Result<Nested> {
@@ -259,7 +268,7 @@ fn null_buffer(bits: FixedValues) -> NullBuffer {
 }
 
 /// What Arrow refuses to build from a file's bytes is the file's fault.
-fn refused(error: ArrowError) -> Error {
+pub(crate) fn refused(error: ArrowError) -> Error {
     Error::corrupt(match error {
         ArrowError::InvalidArgumentError(text) => text,
         other => other.to_string(),
