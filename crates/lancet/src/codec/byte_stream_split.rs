@@ -26,8 +26,8 @@ pub(crate) fn decode_chunk(
     out: &mut FixedValues,
 ) -> Result<()> {
     match bits {
-        32 => decode_typed::<4>(bytes, num_values, ranges, out, merge_4),
-        64 => decode_typed::<8>(bytes, num_values, ranges, out, merge_8),
+        32 => decode_typed::<4>(bytes, num_values, ranges, out),
+        64 => decode_typed::<8>(bytes, num_values, ranges, out),
         _ => Err(Error::corrupt(format!("split values have 32 or 64 bits, not {bits}"))),
     }
 }
@@ -37,8 +37,10 @@ fn decode_typed<const WIDTH: usize>(
     num_values: usize,
     ranges: &[Range<usize>],
     out: &mut FixedValues,
-    merge: fn([&[u8]; WIDTH], &mut [[u8; WIDTH]]),
-) -> Result<()> {
+) -> Result<()>
+where
+    [u64; WIDTH]: Square<WIDTH>,
+{
     ensure!(
         num_values.checked_mul(WIDTH) == Some(bytes.len()),
         "{num_values} split values of {WIDTH} bytes stand in {} bytes",
@@ -64,36 +66,151 @@ fn decode_typed<const WIDTH: usize>(
     Ok(())
 }
 
-fn merge_4([a, b, c, d]: [&[u8]; 4], out: &mut [[u8; 4]]) {
-    let bytes = a.iter().zip(b).zip(c.iter().zip(d));
-    for (value, ((&a, &b), (&c, &d))) in out.iter_mut().zip(bytes) {
-        *value = [a, b, c, d];
+/// Puts the bytes of each value together, eight values at a time. Compiled by itself, where the
+/// comparison of the lengths spares all later checks, the loop becomes vector code.
+#[inline(never)]
+#[expect(clippy::indexing_slicing, reason = "each stream is as long as the values")]
+fn merge<const WIDTH: usize>(streams: [&[u8]; WIDTH], out: &mut [[u8; WIDTH]])
+where
+    [u64; WIDTH]: Square<WIDTH>,
+{
+    if streams.iter().any(|stream| stream.len() != out.len()) {
+        return debug_assert!(false, "streams of different lengths");
+    }
+    let streams = streams.map(|stream| stream.as_chunks::<8>());
+    let (blocks, rest) = out.as_chunks_mut::<8>();
+    for (k, block) in blocks.iter_mut().enumerate() {
+        let mut rows = [0; WIDTH];
+        for (row, (full, _)) in rows.iter_mut().zip(&streams) {
+            *row = u64::from_le_bytes(full[k]);
+        }
+        *block = rows.turned().values();
+    }
+    for (i, value) in rest.iter_mut().enumerate() {
+        *value = streams.map(|(_, rest)| rest[i]);
     }
 }
 
-fn merge_8([a, b, c, d, e, f, g, h]: [&[u8]; 8], out: &mut [[u8; 8]]) {
-    let low = a.iter().zip(b).zip(c.iter().zip(d));
-    let high = e.iter().zip(f).zip(g.iter().zip(h));
-    for (value, (((&a, &b), (&c, &d)), ((&e, &f), (&g, &h)))) in out.iter_mut().zip(low.zip(high)) {
-        *value = [a, b, c, d, e, f, g, h];
+/// Takes the bytes of each value apart, eight values at a time.
+#[expect(clippy::indexing_slicing, reason = "each stream is as long as the values")]
+fn split<const WIDTH: usize>(values: &[[u8; WIDTH]], mut streams: [&mut [u8]; WIDTH])
+where
+    [u64; WIDTH]: Square<WIDTH>,
+{
+    if streams.iter().any(|stream| stream.len() != values.len()) {
+        return debug_assert!(false, "streams of different lengths");
     }
+    let (blocks, rest) = values.as_chunks::<8>();
+    let mut streams = streams.each_mut().map(|stream| stream.as_chunks_mut::<8>());
+    for (k, block) in blocks.iter().enumerate() {
+        let rows = <[u64; WIDTH]>::of_values(block).turned();
+        for ((full, _), row) in streams.iter_mut().zip(rows) {
+            full[k] = row.to_le_bytes();
+        }
+    }
+    for (i, value) in rest.iter().enumerate() {
+        for ((_, rest), byte) in streams.iter_mut().zip(value) {
+            rest[i] = *byte;
+        }
+    }
+}
+
+/// Rows of eight bytes, in squares of as many columns as there are rows.
+trait Square<const WIDTH: usize>: Sized {
+    /// Turns each square, so that its rows become its columns.
+    fn turned(self) -> Self;
+
+    /// The squares as values: value `i` is row `i` of the first, value `WIDTH + i` of the second.
+    fn values(self) -> [[u8; WIDTH]; 8];
+
+    /// The opposite of `values`.
+    fn of_values(values: &[[u8; WIDTH]; 8]) -> Self;
+}
+
+impl Square<4> for [u64; 4] {
+    #[inline]
+    fn turned(self) -> Self {
+        let [a, b, c, d] = self;
+        let ([a, c], [b, d]) = (swap_16(a, c), swap_16(b, d));
+        let ([a, b], [c, d]) = (swap_8(a, b), swap_8(c, d));
+        [a, b, c, d]
+    }
+
+    fn values(self) -> [[u8; 4]; 8] {
+        let [a, b, c, d] = self.map(|row| {
+            let [a, b, c, d, e, f, g, h] = row.to_le_bytes();
+            ([a, b, c, d], [e, f, g, h])
+        });
+        [a.0, b.0, c.0, d.0, a.1, b.1, c.1, d.1]
+    }
+
+    fn of_values([a, b, c, d, e, f, g, h]: &[[u8; 4]; 8]) -> Self {
+        [(a, e), (b, f), (c, g), (d, h)].map(|(low, high)| {
+            u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 32
+        })
+    }
+}
+
+impl Square<8> for [u64; 8] {
+    #[inline]
+    fn turned(self) -> Self {
+        let [a, b, c, d, e, f, g, h] = self;
+        let ([a, e], [b, f]) = (swap_32(a, e), swap_32(b, f));
+        let ([c, g], [d, h]) = (swap_32(c, g), swap_32(d, h));
+        let ([a, b, c, d], [e, f, g, h]) = ([a, b, c, d].turned(), [e, f, g, h].turned());
+        [a, b, c, d, e, f, g, h]
+    }
+
+    #[inline]
+    fn values(self) -> [[u8; 8]; 8] {
+        self.map(u64::to_le_bytes)
+    }
+
+    fn of_values(values: &[[u8; 8]; 8]) -> Self {
+        values.map(u64::from_le_bytes)
+    }
+}
+
+/// Exchanges the upper half of every 8 bytes of `a` with the lower half of those of `b`.
+fn swap_32(a: u64, b: u64) -> [u64; 2] {
+    let low = 0x0000_0000_ffff_ffff;
+    let t = (a >> 32 ^ b) & low;
+    [a ^ t << 32, b ^ t]
+}
+
+/// The same for every 4 bytes.
+fn swap_16(a: u64, b: u64) -> [u64; 2] {
+    let low = 0x0000_ffff_0000_ffff;
+    let t = (a >> 16 ^ b) & low;
+    [a ^ t << 16, b ^ t]
+}
+
+/// The same for every 2 bytes.
+fn swap_8(a: u64, b: u64) -> [u64; 2] {
+    let low = 0x00ff_00ff_00ff_00ff;
+    let t = (a >> 8 ^ b) & low;
+    [a ^ t << 8, b ^ t]
 }
 
 /// Appends the chunk of values: 32 or 64 bits each.
 pub(crate) fn encode_chunk(values: &[u8], bits: u64, out: &mut Vec<u8>) {
     match bits {
-        32 => split::<4>(values, out),
-        64 => split::<8>(values, out),
+        32 => encode_typed::<4>(values, out),
+        64 => encode_typed::<8>(values, out),
         _ => debug_assert!(false, "split of {bits}-bit values"),
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "the byte is below the width")]
-fn split<const WIDTH: usize>(values: &[u8], out: &mut Vec<u8>) {
+fn encode_typed<const WIDTH: usize>(values: &[u8], out: &mut Vec<u8>)
+where
+    [u64; WIDTH]: Square<WIDTH>,
+{
     let values = values.as_chunks::<WIDTH>().0;
-    for byte in 0..WIDTH {
-        out.extend(values.iter().map(|value| value[byte]));
-    }
+    let start = out.len();
+    out.resize(start.saturating_add(values.len().saturating_mul(WIDTH)), 0);
+    let mut rest = out.get_mut(start..).unwrap_or_default();
+    let streams = std::array::from_fn(|_| rest.split_off_mut(..values.len()).unwrap_or_default());
+    split(values, streams);
 }
 
 #[cfg(test)]
