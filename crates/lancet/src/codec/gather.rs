@@ -14,6 +14,8 @@
 
 use std::ops::Range;
 
+use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;
+
 use super::bitpack::Word;
 use super::values::OffsetWord;
 use super::{FixedValues, Offsets, Scratch, Values, VariableValues, size_u64};
@@ -126,7 +128,12 @@ fn ensure_found(
         let byte = slot.checked_div(8).and_then(|byte| validity?.get(byte));
         byte.is_none_or(|bits| bits.checked_shr(low_bits(slot)).unwrap_or(0) & 1 == 1)
     };
-    // Nearly always there is nothing to find, and without nulls this is one fast pass.
+    // Nearly always there is nothing to find, which two counts tell.
+    let num_lost = checked.iter().filter(|index| **index == NULL).count();
+    let num_valid = validity.map_or(checked.len(), |bits| count_ones(bits, checked.len()));
+    if num_lost.saturating_add(num_valid) == checked.len() {
+        return Ok(());
+    }
     let lost = |&(slot, &index): &(usize, &u32)| index == NULL && is_valid(slot);
     if let Some((slot, _)) = checked.iter().enumerate().find(lost) {
         let index = indices.bytes(slot..slot.saturating_add(1)).map(|bytes| {
@@ -137,6 +144,12 @@ fn ensure_found(
         )));
     }
     Ok(())
+}
+
+/// How many of the first `len` bits are set.
+fn count_ones(bits: &[u8], len: usize) -> usize {
+    let len = len.min(bits.len().saturating_mul(8));
+    UnalignedBitChunk::new(bits, 0, len).count_ones()
 }
 
 fn low_bits(slot: usize) -> u32 {
@@ -297,16 +310,15 @@ fn append_slots<T: OffsetWord>(
     let mut end = bytes.len();
     let last = claim(total, bytes, scratch)?;
     T::from_size(last)?;
-    ends.reserve(indices.len());
     bytes.resize(last.saturating_add(SHORT), 0);
-    for &index in indices {
+    ends.extend(indices.iter().map(|&index| {
         let slot = find(index);
         if let Some(to) = bytes.get_mut(end..).and_then(<[u8]>::first_chunk_mut) {
             *to = slot.bytes;
         }
         end = end.saturating_add(usize::from(slot.len));
-        ends.push(T::from_checked(end));
-    }
+        T::from_checked(end)
+    }));
     bytes.truncate(last);
     Ok(())
 }
