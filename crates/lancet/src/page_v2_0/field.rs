@@ -3,9 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, StructArray, make_array};
-use arrow_buffer::Buffer;
-use arrow_data::ArrayData;
+use arrow_array::{ArrayRef, StructArray};
 use arrow_schema::DataType;
 use bytes::Bytes;
 
@@ -17,10 +15,9 @@ use super::leaf::LeafRead;
 use super::list::ListRead;
 use crate::codec::Budget;
 use crate::error::{Error, Result};
-use crate::levels::ListOffsets;
 use crate::schema::columns::{Leaf, LeafKind, Node};
 use crate::schema::descriptions::is_described;
-use crate::schema::to_arrow::{list_array, refused};
+use crate::schema::to_arrow::{byte_array, list_array, refused};
 
 /// What reads need of their file.
 pub(crate) struct Shared<'a> {
@@ -186,16 +183,8 @@ fn split_strings(leaf: &Leaf, ends: ListRead, bytes: LeafRead) -> Result<ArrayRe
     let data_type = leaf.field.data_type();
     let large = matches!(data_type, DataType::LargeUtf8 | DataType::LargeBinary);
     let lists = ends.into_lists()?;
-    let len = lists.len();
     let (offsets, nulls) = lists.finish(large)?;
-    let offsets = match offsets {
-        ListOffsets::Bits32(offsets) => offsets.into_inner().into_inner(),
-        ListOffsets::Bits64(offsets) => offsets.into_inner().into_inner(),
-    };
-    let bytes: Buffer = bytes.into_bytes()?.data.into();
-    let data = ArrayData::builder(data_type.clone()).len(len).nulls(nulls);
-    let data = data.add_buffer(offsets).add_buffer(bytes).build().map_err(refused)?;
-    Ok(make_array(data))
+    byte_array(data_type, offsets, bytes.into_bytes()?.data.into(), nulls)
 }
 
 fn mismatch() -> Error {

@@ -154,10 +154,6 @@ impl Lists {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
     /// Offsets and nulls as Arrow has them.
     pub(super) fn finish(self, large: bool) -> Result<(ListOffsets, Option<NullBuffer>)> {
         let validity = self.validity.finish();
