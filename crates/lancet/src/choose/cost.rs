@@ -3,7 +3,7 @@
 //!
 //! The number is `(bytes + scan × worth) × (1 + take × patience)`. The profile says how many bytes a
 //! nanosecond of scanning is worth: `fast` reads from memory, `balanced` from a disk or a network of
-//! some 100 MB/s, `small` from an archive. It also says how much larger a page may be to spare a
+//! some 300 MB/s, `small` from an archive. It also says how much larger a page may be to spare a
 //! row some time. A row costs the whole chunk that a compressor made of its neighbours, so this is
 //! what keeps chunks small and leaves values alone that compress but a little.
 
@@ -59,7 +59,7 @@ fn decode_ns(encoding: &Encoding, bytes: f64, work: Work) -> (f64, f64) {
             let (per_unit, per_byte) = match scheme {
                 Scheme::Lz4 if is_split => (200.0, 0.16),
                 Scheme::Lz4 => (200.0, 0.24),
-                Scheme::Zstd if is_split => (500.0, 0.15),
+                Scheme::Zstd if is_split => (500.0, 0.12),
                 Scheme::Zstd => (3000.0, 0.55),
             };
             let unit = per_unit + unpacked / num_units * per_byte;
@@ -68,16 +68,19 @@ fn decode_ns(encoding: &Encoding, bytes: f64, work: Work) -> (f64, f64) {
         }
         // A value is decoded without those before it.
         Encoding::Fsst { .. } => (raw * 0.45, 0.0),
-        Encoding::ByteStreamSplit { .. } => (raw * 0.15, 0.0),
+        Encoding::ByteStreamSplit { .. } => (raw * 0.09, 0.0),
         Encoding::InlineBitpacking { .. } => (raw * 0.1, 50.0),
         // All runs of the chunk are added up.
         Encoding::Rle { .. } => (raw * 0.1, bytes / num_units * 0.04),
-        _ => (raw * 0.07, 0.0),
+        _ => (raw * COPY_NS, 0.0),
     }
 }
 
-/// Time to look entries of a dictionary up, for a byte of decoded values.
-pub(super) const GATHER_NS: f64 = 0.15;
+/// Time to look an entry of a dictionary up.
+pub(super) const GATHER_NS: f64 = 0.8;
+
+/// Time to put a byte of decoded values in its place.
+pub(super) const COPY_NS: f64 = 0.07;
 
 impl Settings {
     /// What a form costs under these settings; the cheapest is taken.
@@ -87,7 +90,7 @@ impl Settings {
             // Who asks for a compressor wants it to decide by size.
             _ if asked || self.options.general == Some(true) => (0.0, 0.0),
             Profile::Fast => (0.5, 8e-5),
-            Profile::Balanced => (0.1, 8e-5),
+            Profile::Balanced => (0.3, 8e-5),
             Profile::Small => (0.004, 0.0),
         };
         (cost.bytes + cost.scan_ns * worth) * (1.0 + cost.take_ns * patience)

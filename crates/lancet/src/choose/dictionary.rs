@@ -3,7 +3,7 @@
 //! Entries are sorted: neighbours are alike, so they compress well, and indices keep the order of
 //! the values. Indices are as narrow as the number of entries allows.
 
-use super::cost::{Cost, GATHER_NS};
+use super::cost::{COPY_NS, Cost, GATHER_NS};
 use super::numbers::number_forms;
 use super::{Considered, MiniBlockForm, best, general};
 use crate::codec::{Encoding, FixedValues, Values, VariableValues, block};
@@ -112,7 +112,8 @@ pub(super) fn indices_form(
     };
     let forms = number_forms(indices, measures, settings, rules)?;
     let form = best(forms, settings)?;
-    let gather = Cost { scan_ns: raw as f64 * GATHER_NS, ..Cost::default() };
+    let scan_ns = raw as f64 * COPY_NS + indices.len() as f64 * GATHER_NS;
+    let gather = Cost { scan_ns, ..Cost::default() };
     let cost = form.cost.plus(gather);
     Ok((form, cost))
 }
