@@ -85,15 +85,20 @@ pub(super) const COPY_NS: f64 = 0.07;
 impl Settings {
     /// What a form costs under these settings; the cheapest is taken.
     pub(super) fn score(&self, cost: Cost) -> f64 {
-        let asked = matches!(self.options.compression, Some(Compression::Lz4 | Compression::Zstd));
         let (worth, patience) = match self.profile {
             // Who asks for a compressor wants it to decide by size.
-            _ if asked || self.options.general == Some(true) => (0.0, 0.0),
+            _ if self.is_compressor_asked() => (0.0, 0.0),
             Profile::Fast => (0.5, 8e-5),
             Profile::Balanced => (0.3, 8e-5),
             Profile::Small => (0.004, 0.0),
         };
         (cost.bytes + cost.scan_ns * worth) * (1.0 + cost.take_ns * patience)
+    }
+
+    /// Whether a general compressor was asked for.
+    pub(super) fn is_compressor_asked(&self) -> bool {
+        matches!(self.options.compression, Some(Compression::Lz4 | Compression::Zstd))
+            || self.options.general == Some(true)
     }
 
     /// The general compressors to consider.

@@ -21,7 +21,7 @@ use strings::Symbols;
 use crate::codec::{Encoding, FixedValues, Scheme, Values, VariableValues};
 use crate::error::{Error, Result};
 use crate::measure::Measures;
-use crate::options::{Compression, Settings, StructuralEncoding};
+use crate::options::{Compression, Profile, Settings, StructuralEncoding};
 use crate::page::mini_block::encode::ChunkSize;
 use crate::page::rules::Rules;
 
@@ -133,9 +133,11 @@ pub(crate) fn choose_dictionary_column(
     Ok(Choice::forced(Form::MiniBlock(form), "the column is a dictionary"))
 }
 
-/// A compressor to try on levels.
+/// A compressor to try on levels. They take a bit or two each, and unpacking a compressed one costs
+/// a scan more than that is worth, except where size is all that counts.
 pub(crate) fn level_compression(settings: &Settings) -> Option<(Scheme, Option<i32>)> {
-    settings.schemes().pop()
+    let size_counts = settings.profile == Profile::Small || settings.is_compressor_asked();
+    settings.schemes().pop().filter(|_| size_counts)
 }
 
 fn choose_fixed(
