@@ -54,12 +54,13 @@ fn decode_ns(encoding: &Encoding, bytes: f64, work: Work) -> (f64, f64) {
     let num_units = num_units.max(1.0);
     match encoding {
         Encoding::General { scheme, values, .. } => {
-            // Of split bytes many parts are constant or noise, which are just copied.
+            // Of split bytes many parts are constant, which costs next to nothing.
             let is_split = matches!(**values, Encoding::ByteStreamSplit { .. });
+            let ratio = bytes / unpacked.max(1.0);
             let (per_unit, per_byte) = match scheme {
-                Scheme::Lz4 if is_split => (200.0, 0.16),
+                Scheme::Lz4 if is_split => (200.0, 0.03 + 0.2 * ratio),
                 Scheme::Lz4 => (200.0, 0.24),
-                Scheme::Zstd if is_split => (500.0, 0.12),
+                Scheme::Zstd if is_split => (500.0, 0.03 + 0.38 * ratio),
                 Scheme::Zstd => (3000.0, 0.55),
             };
             let unit = per_unit + unpacked / num_units * per_byte;

@@ -20,13 +20,17 @@ use strings::Symbols;
 
 use crate::codec::{Encoding, FixedValues, Scheme, Values, VariableValues};
 use crate::error::{Error, Result};
-use crate::measure::Measures;
+use crate::measure::{Measures, estimate_distinct};
 use crate::options::{Compression, Profile, Settings, StructuralEncoding};
 use crate::page::mini_block::encode::ChunkSize;
 use crate::page::rules::Rules;
 
 /// Values of this many bytes and more get rows of their own.
 const WIDE_BYTES: usize = 256;
+
+/// Where one string in this many is a new one, a dictionary is tried first; if it takes a quarter
+/// of the plain form, nothing else is.
+const FEW_STRINGS: usize = 16;
 
 /// The form of a page, and why it has it.
 #[derive(Debug)]
@@ -171,11 +175,24 @@ fn choose_variable(
     contest: &mut Contest<'_>,
 ) -> Result<Option<Symbols>> {
     let Subject { values, measures, valid, settings, rules } = subject;
-    let symbols = Symbols::train(variable, settings)?;
     let longest = measures.max_value_bytes;
     let wide = longest >= WIDE_BYTES;
     let rows = full_zip(wide, settings);
     let forced = settings.options.structural_encoding;
+    let dictionary = forced != Some(StructuralEncoding::FullZip)
+        && settings.options.compression != Some(Compression::Fsst);
+    let by_size = settings.profile == Profile::Small || settings.options.compression.is_some();
+    let few = dictionary && !by_size && estimate_distinct(values) <= values.len() / FEW_STRINGS;
+    if few {
+        let plain = strings::plain_form(values, variable, settings);
+        let to_beat = settings.score(plain.1) / 4.0;
+        contest.enter(plain.0, plain.1);
+        contest.enter_dictionary(values, valid, rules)?;
+        if contest.best.as_ref().is_some_and(|(score, _)| *score < to_beat) {
+            return Ok(None);
+        }
+    }
+    let symbols = Symbols::train(variable, settings)?;
     if rows {
         for (draft, cost) in
             strings::row_forms(variable, symbols.as_ref(), valid.is_some(), settings)?
@@ -188,9 +205,7 @@ fn choose_variable(
             contest.enter(draft, cost);
         }
     }
-    if forced != Some(StructuralEncoding::FullZip)
-        && settings.options.compression != Some(Compression::Fsst)
-    {
+    if dictionary && !few {
         contest.enter_dictionary(values, valid, rules)?;
     }
     Ok(symbols)

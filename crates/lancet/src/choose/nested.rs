@@ -1,7 +1,7 @@
 //! Forms of fixed-size lists and packed structs.
 
 use super::cost::{Cost, Work};
-use super::sample::{in_best_chunks, with_overhead};
+use super::sample::{Compressed, compressed_forms, with_overhead};
 use super::{Considered, Contest, Draft, Subject, WIDE_BYTES, full_zip, general, raw_cost};
 use crate::codec::{Encoding, FixedSizeListValues, PackedField, PackedWidth, Values, per_value};
 use crate::error::{Error, Result};
@@ -67,11 +67,14 @@ fn chunk_forms(
     let schemes = if plain { Vec::new() } else { settings.schemes() };
     let chunk_size = ChunkSize { target_bytes, max_values: 4096 };
     contest.enter(Draft::Chunks { encoding: encoding.clone(), chunk_size }, cost);
-    for scheme in schemes {
-        let encoding = general(scheme, &encoding);
-        let targets = settings.general_chunk_bytes();
-        let Considered { encoding, chunk_size, cost } =
-            in_best_chunks(encoding, values, raw as f64, &targets, settings, rules)?;
+    let compressed = schemes.into_iter().map(|scheme| Compressed {
+        encoding: general(scheme, &encoding),
+        unpacked: raw as f64,
+        targets: settings.general_chunk_bytes(),
+    });
+    let to_beat = settings.score(cost);
+    let forms = compressed_forms(compressed.collect(), values, to_beat, settings, rules)?;
+    for Considered { encoding, chunk_size, cost } in forms {
         contest.enter(Draft::Chunks { encoding, chunk_size }, cost);
     }
     Ok(())

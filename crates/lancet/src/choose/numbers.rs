@@ -1,14 +1,18 @@
 //! Forms of fixed-width values in chunks: flat, packed, runs, split, and compressed over these.
 
 use super::cost::{Cost, Work};
-use super::sample::{MAX_CHUNK_VALUES, in_best_chunks, with_overhead};
+use super::sample::{Compressed, MAX_CHUNK_VALUES, compressed_forms, with_overhead};
 use super::{Considered, general};
 use crate::codec::{Encoding, FixedValues, Values};
 use crate::error::Result;
-use crate::measure::NumberMeasures;
-use crate::options::{ByteStreamSplit, Compression, Settings};
+use crate::measure::{NumberMeasures, entropy_bytes};
+use crate::options::{ByteStreamSplit, Compression, Profile, Settings};
 use crate::page::mini_block::encode::ChunkSize;
 use crate::page::rules::Rules;
+
+/// Values whose bytes take more than this part of another form by themselves are noise to a
+/// compressor.
+const NOISE: f64 = 0.9;
 
 /// All forms that the values may take under the settings, with their costs.
 pub(super) fn number_forms(
@@ -33,24 +37,35 @@ pub(super) fn number_forms(
         forms.extend(packed_form(fixed, measures));
         forms.extend(run_form(fixed, measures, settings));
     }
+    let smallest = forms.iter().map(|form| form.cost.bytes).fold(f64::MAX, f64::min);
+    if settings.schemes().is_empty() || !may_compress(fixed, smallest, settings) {
+        return Ok(forms);
+    }
     let mut compressed = Vec::new();
-    let targets = settings.general_chunk_bytes();
     for scheme in settings.schemes() {
         for inner in &forms {
-            let runs = [inner.chunk_size.max_values * fixed.width_bytes().unwrap_or(1)];
             let targets = match inner.encoding {
                 // A packed chunk has 1,024 values: too few to compress well.
                 Encoding::InlineBitpacking { .. } => continue,
-                Encoding::Rle { .. } => &runs,
-                _ => targets.as_slice(),
+                Encoding::Rle { .. } => {
+                    vec![inner.chunk_size.max_values * fixed.width_bytes().unwrap_or(1)]
+                }
+                _ => settings.general_chunk_bytes(),
             };
             let encoding = general(scheme, &inner.encoding);
-            let unpacked = inner.cost.bytes;
-            compressed.push(in_best_chunks(encoding, values, unpacked, targets, settings, rules)?);
+            compressed.push(Compressed { encoding, unpacked: inner.cost.bytes, targets });
         }
     }
-    forms.append(&mut compressed);
+    let to_beat = forms.iter().map(|form| settings.score(form.cost)).fold(f64::MAX, f64::min);
+    forms.extend(compressed_forms(compressed, values, to_beat, settings, rules)?);
     Ok(forms)
+}
+
+/// Whether a compressor may make less of the values than the `smallest` form without one. Where
+/// their bytes are noise it is not tried: repeated values are a dictionary's business.
+fn may_compress(values: &FixedValues, smallest: f64, settings: &Settings) -> bool {
+    let by_size = settings.profile == Profile::Small || settings.is_compressor_asked();
+    by_size || entropy_bytes(values).is_none_or(|bytes| bytes < NOISE * smallest)
 }
 
 fn flat_form(values: &FixedValues, settings: &Settings) -> Considered {

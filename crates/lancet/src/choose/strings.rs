@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::cost::{Cost, Work};
-use super::sample::{in_best_chunks, with_overhead};
+use super::sample::{Compressed, compressed_forms, with_overhead};
 use super::{Considered, Draft, general};
 use crate::codec::fsst::{TABLE_BYTES, Trained};
 use crate::codec::{Encoding, Scheme, Values, VariableValues, per_value};
@@ -95,6 +95,32 @@ impl Symbols {
     }
 }
 
+/// Strings as they are, in chunks.
+pub(super) fn plain_form(
+    values: &Values,
+    variable: &VariableValues,
+    settings: &Settings,
+) -> (Draft, Cost) {
+    let raw = values.size_bytes();
+    let plain = Encoding::Variable { offset_bits: variable.offsets.bits() };
+    in_plain_chunks(plain, raw, raw, settings)
+}
+
+/// A form without a compressor, which stores `raw` bytes of values in `stored` bytes.
+fn in_plain_chunks(
+    encoding: Encoding,
+    raw: usize,
+    stored: usize,
+    settings: &Settings,
+) -> (Draft, Cost) {
+    let target_bytes = settings.plain_chunk_bytes();
+    let num_chunks = stored.div_ceil(target_bytes * 3 / 4);
+    let work = Work { raw: raw as f64, unpacked: 0.0, num_units: num_chunks as f64 };
+    let cost = Cost::of(&encoding, with_overhead(stored, num_chunks), work);
+    let chunk_size = ChunkSize { target_bytes, max_values: MAX_VALUES };
+    (Draft::Chunks { encoding, chunk_size }, cost)
+}
+
 /// Forms in chunks, with their costs.
 pub(super) fn chunk_forms(
     values: &Values,
@@ -105,30 +131,28 @@ pub(super) fn chunk_forms(
     let Values::Variable(variable) = values else { return Ok(Vec::new()) };
     let plain = Encoding::Variable { offset_bits: variable.offsets.bits() };
     let raw = values.size_bytes();
-    let target_bytes = settings.plain_chunk_bytes();
-    let chunk_size = ChunkSize { target_bytes, max_values: MAX_VALUES };
     let mut forms = Vec::new();
-    let mut add = |encoding: Encoding, stored: usize, table_bytes: usize| {
-        let num_chunks = stored.div_ceil(target_bytes * 3 / 4);
-        let bytes = with_overhead(stored, num_chunks) + table_bytes as f64;
-        let work = Work { raw: raw as f64, unpacked: 0.0, num_units: num_chunks as f64 };
-        let cost = Cost::of(&encoding, bytes, work);
-        forms.push((Draft::Chunks { encoding, chunk_size }, cost));
-    };
     if settings.options.compression != Some(Compression::Fsst) || symbols.is_none() {
-        add(plain.clone(), raw, 0);
+        forms.push(plain_form(values, variable, settings));
     }
     if let Some(symbols) = symbols {
         let coded = variable.bytes.len() as f64 * symbols.ratio;
-        add(symbols.encoding(&plain), coded as usize + raw - variable.bytes.len(), TABLE_BYTES);
+        let stored = coded as usize + raw - variable.bytes.len();
+        let mut form = in_plain_chunks(symbols.encoding(&plain), raw, stored, settings);
+        form.1.bytes += TABLE_BYTES as f64;
+        forms.push(form);
     }
-    for scheme in settings.schemes() {
-        let encoding = general(scheme, &plain);
-        let targets = settings.general_chunk_bytes();
-        let Considered { encoding, chunk_size, cost } =
-            in_best_chunks(encoding, values, raw as f64, &targets, settings, rules)?;
-        forms.push((Draft::Chunks { encoding, chunk_size }, cost));
-    }
+    let compressed = settings.schemes().into_iter().map(|scheme| Compressed {
+        encoding: general(scheme, &plain),
+        unpacked: raw as f64,
+        targets: settings.general_chunk_bytes(),
+    });
+    let to_beat = forms.iter().map(|(_, cost)| settings.score(*cost)).fold(f64::MAX, f64::min);
+    let compressed = compressed_forms(compressed.collect(), values, to_beat, settings, rules)?;
+    forms.extend(compressed.into_iter().map(|form| {
+        let Considered { encoding, chunk_size, cost } = form;
+        (Draft::Chunks { encoding, chunk_size }, cost)
+    }));
     Ok(forms)
 }
 

@@ -4,13 +4,16 @@
 //! |---|---|
 //! | `numbers` | widths and runs of fixed-width values |
 //! | `distinct` | how many different values there are, estimated from a sample |
+//! | `entropy` | what coding single bytes could gain, from a sample |
 //! | `nulls` | null slots are given the value before them, so that they break no pattern |
 
 mod distinct;
+mod entropy;
 mod nulls;
 mod numbers;
 
 pub(crate) use distinct::{estimate_distinct, hash_bytes};
+pub(crate) use entropy::entropy_bytes;
 pub(crate) use nulls::fill_nulls;
 pub(crate) use numbers::{NumberMeasures, measure_numbers};
 
