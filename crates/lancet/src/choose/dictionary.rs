@@ -8,7 +8,7 @@ use super::numbers::number_forms;
 use super::{Considered, MiniBlockForm, best, general};
 use crate::codec::{Encoding, FixedValues, Values, VariableValues, block};
 use crate::error::{Error, Result};
-use crate::measure::{estimate_distinct, hash_bytes, measure_numbers};
+use crate::measure::{has_more_distinct, hash_bytes, measure_numbers};
 use crate::options::{Compression, Profile, Settings};
 use crate::page::rules::Rules;
 
@@ -45,8 +45,7 @@ pub(super) fn dictionary_form(
     // However well the indices compress, the entries must not cost more than the other form.
     let most_by_size = to_beat.min(most_bytes) / entry_bytes;
     let cap = (len / divisor).min(most_by_size as usize);
-    // The estimate may be off; what is clearly too much is not tried.
-    if cap == 0 || estimate_distinct(values) / 4 > cap {
+    if cap == 0 || has_more_distinct(values, cap) {
         return Ok(None);
     }
     let Some(built) = Built::new(values, valid, cap)? else { return Ok(None) };

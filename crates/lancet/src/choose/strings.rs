@@ -16,10 +16,12 @@ use crate::page::rules::Rules;
 /// Fewer bytes of strings are not worth a symbol table, which takes 2 KiB.
 const SYMBOLS_FROM_BYTES: usize = 8 << 10;
 /// Symbol tables that are trained, each on other values; the best is taken.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 5;
+/// Codes that are not shorter than this part of the values do not pay.
+const NOISE: f64 = 0.95;
 /// Pieces of values for training and for trying, and bytes of one.
 const TRAIN_PIECES: usize = 2048;
-const TEST_PIECES: usize = 2048;
+const TEST_PIECES: usize = 1024;
 const PIECE_BYTES: usize = 128;
 /// Most values of a chunk.
 const MAX_VALUES: usize = 4096;
@@ -60,8 +62,12 @@ impl Symbols {
             if best.as_ref().is_none_or(|best| ratio < best.ratio) {
                 best = Some(Self { trained, ratio });
             }
+            // Other values of the same noise make no better symbols.
+            if ratio >= NOISE {
+                break;
+            }
         }
-        Ok(best.filter(|best| asked || best.ratio < 0.95))
+        Ok(best.filter(|best| asked || best.ratio < NOISE))
     }
 
     /// At most `count` pieces of values, spread evenly over the bytes, so that nulls and empty values

@@ -53,6 +53,12 @@ impl Deref for ValueBuffer {
     }
 }
 
+impl AsRef<[u8]> for ValueBuffer {
+    fn as_ref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
 impl From<MutableBuffer> for ValueBuffer {
     fn from(own: MutableBuffer) -> Self {
         Self { own, shared: None }

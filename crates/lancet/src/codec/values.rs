@@ -111,6 +111,22 @@ impl Values {
         }
     }
 
+    /// The bytes of all values, if they are fixed-width values back to back.
+    pub(crate) fn into_flat_bytes(self) -> std::result::Result<ValueBuffer, Self> {
+        match self {
+            Self::Fixed(fixed) if fixed.width_bytes().is_some() => Ok(fixed.data),
+            Self::FixedSizeList(mut list) if list.item_validity.is_none() => {
+                let nothing = Box::new(Self::Nothing { len: 0 });
+                let items = std::mem::replace(&mut list.items, nothing);
+                items.into_flat_bytes().map_err(|items| {
+                    *list.items = items;
+                    Self::FixedSizeList(list)
+                })
+            }
+            other => Err(other),
+        }
+    }
+
     /// Bytes the values take in memory.
     pub(crate) fn size_bytes(&self) -> usize {
         match self {
@@ -402,6 +418,31 @@ impl VariableValues {
             Offsets::Bits64(offsets) => offsets.len(),
         }
         .saturating_sub(1)
+    }
+
+    /// Appends values that lie back to back in `bytes`; `offsets` says where each starts, and where
+    /// the last one ends.
+    pub(crate) fn append_spans(
+        &mut self,
+        bytes: &[u8],
+        mut offsets: impl ExactSizeIterator<Item = usize> + Clone,
+    ) -> Result<()> {
+        fn extend<T: OffsetWord>(to: &mut Vec<T>, ends: impl Iterator<Item = usize>) {
+            to.extend(ends.map(T::from_checked));
+        }
+        let Some(first) = offsets.next() else { return Ok(()) };
+        let bytes = bytes.get(first..offsets.clone().last().unwrap_or(first));
+        ensure!(bytes.is_some(), "strings end beyond their bytes");
+        let bytes = bytes.unwrap_or_default();
+        self.reserve_bytes(bytes.len())?;
+        let start = self.bytes.len();
+        let ends = offsets.map(|offset| offset.saturating_sub(first).saturating_add(start));
+        match &mut self.offsets {
+            Offsets::Bits32(to) => extend(to, ends),
+            Offsets::Bits64(to) => extend(to, ends),
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
     }
 
     /// Ends the current value where `bytes` ends now.

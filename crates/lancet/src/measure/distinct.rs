@@ -7,6 +7,9 @@ const SAMPLE: usize = 4096;
 /// Values of one stretch of the sample; neighbours often are alike.
 const STRETCH: usize = 64;
 
+/// Bytes by which long values are told apart, together with their length.
+const PREFIX: usize = 256;
+
 /// About how many different values there are, assuming that they are equally frequent. Repeats
 /// close together make the guess too small, never too large by much.
 pub(crate) fn estimate_distinct(values: &Values) -> usize {
@@ -26,6 +29,13 @@ pub(crate) fn estimate_distinct(values: &Values) -> usize {
         return (estimate as usize).min(len);
     }
     solve(seen, distinct as f64).min(len)
+}
+
+/// Whether there surely are more than `cap` different values, as far as a sample can tell.
+pub(crate) fn has_more_distinct(values: &Values, cap: usize) -> bool {
+    // All values of a small page are looked at; of others the estimate may be off.
+    let slack = if values.len() <= SAMPLE { 1 } else { 4 };
+    estimate_distinct(values) / slack > cap
 }
 
 /// The `d` with `distinct = d (1 - exp(-seen / d))`, by halving.
@@ -52,7 +62,11 @@ fn sample(len: usize) -> impl Iterator<Item = usize> {
 fn hash_value(values: &Values, index: usize) -> Option<u64> {
     match values {
         Values::Fixed(fixed) => fixed.bytes(index..index + 1).ok().map(hash_bytes),
-        Values::Variable(variable) => variable.value(index).ok().map(hash_bytes),
+        Values::Variable(variable) => {
+            let value = variable.value(index).ok()?;
+            let start = value.get(..PREFIX).unwrap_or(value);
+            Some(hash_bytes(start) ^ value.len() as u64)
+        }
         _ => None,
     }
 }

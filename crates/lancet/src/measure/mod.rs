@@ -12,7 +12,7 @@ mod entropy;
 mod nulls;
 mod numbers;
 
-pub(crate) use distinct::{estimate_distinct, hash_bytes};
+pub(crate) use distinct::{estimate_distinct, has_more_distinct, hash_bytes};
 pub(crate) use entropy::entropy_bytes;
 pub(crate) use nulls::fill_nulls;
 pub(crate) use numbers::{NumberMeasures, measure_numbers};

@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
-use arrow_buffer::NullBuffer;
+use arrow_array::types::ByteArrayType;
+use arrow_array::{Array, ArrayRef, GenericByteArray};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::DataType;
 
 use crate::codec::{FixedSizeListValues, FixedValues, Values, VariableValues};
@@ -61,14 +62,26 @@ fn append_fixed(out: &mut FixedValues, array: &ArrayRef) -> Result<()> {
 
 fn append_variable(out: &mut VariableValues, array: &ArrayRef) -> Result<()> {
     match array.data_type() {
-        DataType::Utf8 => append_bytes(out, array.as_string::<i32>().iter()),
-        DataType::LargeUtf8 => append_bytes(out, array.as_string::<i64>().iter()),
+        DataType::Utf8 => append_spans(out, array.as_string::<i32>()),
+        DataType::LargeUtf8 => append_spans(out, array.as_string::<i64>()),
         DataType::Utf8View => append_bytes(out, array.as_string_view().iter()),
-        DataType::Binary => append_bytes(out, array.as_binary::<i32>().iter()),
-        DataType::LargeBinary => append_bytes(out, array.as_binary::<i64>().iter()),
+        DataType::Binary => append_spans(out, array.as_binary::<i32>()),
+        DataType::LargeBinary => append_spans(out, array.as_binary::<i64>()),
         DataType::BinaryView => append_bytes(out, array.as_binary_view().iter()),
         other => Err(unexpected(other)),
     }
+}
+
+/// Values that lie back to back, as they do where none is null.
+fn append_spans<T: ByteArrayType>(
+    out: &mut VariableValues,
+    array: &GenericByteArray<T>,
+) -> Result<()> {
+    if array.null_count() > 0 {
+        return append_bytes(out, array.iter());
+    }
+    let offsets = array.value_offsets().iter().map(|offset| offset.as_usize());
+    out.append_spans(array.value_data(), offsets)
 }
 
 fn append_bytes<T: AsRef<[u8]>>(

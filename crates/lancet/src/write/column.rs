@@ -242,7 +242,7 @@ impl ColumnPlan {
             let choice =
                 choose_dictionary_column(page.keys, page.items, &self.settings, self.rules)?;
             let values = Values::new(&self.values);
-            return self.encode_form(levels, &values, choice.form, Why::of(choice.reason));
+            return self.encode_form(levels, values, choice.form, Why::of(choice.reason));
         }
         let mut values = self.page_values(pieces, shredded)?;
         if let Some(valid) = &valid {
@@ -258,14 +258,14 @@ impl ColumnPlan {
         });
         let choice = choice.map_err(|error| in_column(&self.name, error))?;
         let why = Why { reason: choice.reason, candidates: choice.candidates };
-        self.encode_form(levels, &values, choice.form, why)
+        self.encode_form(levels, values, choice.form, why)
     }
 
     /// Encodes values in the form chosen for them.
     fn encode_form(
         &self,
         levels: PageLevels<'_>,
-        values: &Values,
+        values: Values,
         form: Form,
         why: Why,
     ) -> Result<Option<ExplainedPage>> {
@@ -273,14 +273,14 @@ impl ColumnPlan {
             Form::AllNull => all_null(levels, self.rules).map(Some),
             Form::Constant(position) => {
                 let mut value = Values::new(&self.values);
-                value.append_range(values, position..position + 1)?;
+                value.append_range(&values, position..position + 1)?;
                 scalar(levels, &value, self.rules).map(Some)
             }
             Form::MiniBlock(form) => {
                 let MiniBlockForm { encoding, chunk_size, values: replaced, dictionary } = form;
                 let input = MiniBlockInput {
                     levels,
-                    values: replaced.as_ref().unwrap_or(values),
+                    values: replaced.as_ref().unwrap_or(&values),
                     encoding,
                     dictionary: dictionary.as_ref().map(|(e, items)| (e.clone(), items)),
                     chunk_size,
@@ -289,8 +289,7 @@ impl ColumnPlan {
                 mini_block::encode::encode(&input, self.rules)
             }
             Form::FullZip { encoding, values: replaced } => {
-                let values = replaced.as_ref().unwrap_or(values);
-                full_zip::encode::encode(levels, values, encoding).map(Some)
+                full_zip::encode::encode(levels, replaced.unwrap_or(values), encoding).map(Some)
             }
         };
         Ok(page?.map(|page| why.page(page)))
@@ -314,13 +313,14 @@ impl ColumnPlan {
         }
         let values = self.page_values(pieces, shredded)?;
         let encoding = long_row::zipped_encoding(&values, self.rules).map_err(refused)?;
-        let page = full_zip::encode::encode(PageLevels::from(shredded), &values, encoding)?;
+        let page = full_zip::encode::encode(PageLevels::from(shredded), values, encoding)?;
         Ok(Why::of("a row has more levels than a chunk can count").page(page))
     }
 
     /// The values of a page.
     fn page_values(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<Values> {
         let mut values = Values::new(&self.values);
+        values.reserve(shredded.slots.iter().map(|(_, range)| range.len()).sum(), usize::MAX);
         for (piece, range) in &shredded.slots {
             if let Some(piece) = pieces.get(*piece) {
                 from_arrow::append(&mut values, &piece.values, range.clone())?;

@@ -15,7 +15,7 @@ use crate::levels::Numbering;
 /// Encodes a page: every row is found by itself later.
 pub(crate) fn encode(
     levels: PageLevels<'_>,
-    values: &Values,
+    values: Values,
     encoding: Encoding,
 ) -> Result<EncodedPage> {
     let numbering = Numbering::new(levels.layers)?;
@@ -36,14 +36,16 @@ pub(crate) fn encode(
         values: encoding,
         layers: levels.layers.to_vec(),
     };
-    let (rows, starts) = zip(levels, values, &layout, &numbering)?;
-    let mut buffers = vec![Bytes::new()];
-    if layout.has_index() {
-        buffers.push(narrow(&starts, rows.len()).into());
-    }
-    if let Some(first) = buffers.first_mut() {
-        *first = rows.into();
-    }
+    let is_flat = layout.control_bytes() == 0 && matches!(layout.width, ZipWidth::Value { .. });
+    let flat = if is_flat { values.into_flat_bytes() } else { Err(values) };
+    let buffers = match flat {
+        Ok(rows) => vec![Bytes::from_owner(rows)],
+        Err(values) => {
+            let (rows, starts) = zip(levels, &values, &layout, &numbering)?;
+            let index = layout.has_index().then(|| Bytes::from(narrow(&starts, rows.len())));
+            std::iter::once(Bytes::from(rows)).chain(index).collect()
+        }
+    };
     Ok(EncodedPage { layout: Layout::FullZip(layout), buffers, num_rows: levels.num_rows })
 }
 
