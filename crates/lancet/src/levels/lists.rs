@@ -24,7 +24,7 @@ use arrow_array::OffsetSizeTrait;
 use arrow_buffer::OffsetBuffer;
 
 use crate::error::{Error, Result, ensure};
-use crate::levels::bits::{BLOCK, Validity, at_most, blocks, count, ones, positions};
+use crate::levels::bits::{BLOCK, Validity, at_most, blocks, compress, count, ones, positions};
 use crate::levels::entries::{Entries, Kept};
 use crate::levels::{Layer, Numbering};
 
@@ -121,9 +121,8 @@ impl<O: OffsetSizeTrait> Lists<O> {
             let has_items =
                 if def_blocks.is_some() { at_most(&def, rule.floor) & live } else { live };
             if has_items == live {
-                let from = next_item;
-                self.starts.extend(positions(begins).map(|at| O::usize_as(from.wrapping_add(at))));
-                validity.push_valid(begins.count_ones() as usize);
+                let num_lists = self.push_starts(begins, live, next_item);
+                validity.push_valid(num_lists);
             } else {
                 let here = begins & at_most(&def, rule.slot_limit);
                 let valid = rule.valid(&def, has_items);
@@ -144,19 +143,46 @@ impl<O: OffsetSizeTrait> Lists<O> {
     /// Appends the lists of a block where some entries have no items.
     #[inline]
     fn push_block(&mut self, validity: &mut Validity, block: Block, next_item: usize) {
+        let Block { begins, here, has_items, valid } = block;
+        if here == begins {
+            let num_lists = self.push_starts(begins, has_items, next_item);
+            if valid & begins == begins {
+                validity.push_valid(num_lists);
+            } else {
+                validity.push(compress(valid, begins), num_lists);
+            }
+            return;
+        }
         let (mut bits, mut num_lists, mut without_items) = (0u64, 0usize, 0usize);
         let is_set = |mask: u64, at: usize| (mask >> at) & 1;
-        for at in positions(block.begins) {
-            if is_set(block.here, at) != 0 {
+        for at in positions(begins) {
+            if is_set(here, at) != 0 {
                 let start = next_item.wrapping_add(at).wrapping_sub(without_items);
                 self.starts.push(O::usize_as(start));
-                bits |= is_set(block.valid, at) << num_lists;
+                bits |= is_set(valid, at) << num_lists;
                 num_lists = num_lists.wrapping_add(1);
             }
-            without_items =
-                without_items.wrapping_add(usize::from(is_set(block.has_items, at) == 0));
+            without_items = without_items.wrapping_add(usize::from(is_set(has_items, at) == 0));
         }
         validity.push(bits, num_lists);
+    }
+
+    /// Appends where the lists of a block start, each at the items before it; returns their number.
+    #[inline]
+    fn push_starts(&mut self, begins: u64, has_items: u64, next_item: usize) -> usize {
+        let mut starts = [O::default(); BLOCK];
+        let (mut rest, mut num_lists, mut without_items) = (begins, 0_usize, 0_usize);
+        while let Some(start) = starts.get_mut(num_lists).filter(|_| rest != 0) {
+            let at = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
+            let before = next_item.wrapping_add(at as usize);
+            *start = O::usize_as(before.wrapping_sub(without_items));
+            // An entry without items always begins a list.
+            without_items = without_items.wrapping_add(usize::from((has_items >> at) & 1 == 0));
+            num_lists = num_lists.wrapping_add(1);
+        }
+        self.starts.extend_from_slice(starts.get(..num_lists).unwrap_or_default());
+        num_lists
     }
 
     pub(crate) fn finish(mut self) -> OffsetBuffer<O> {

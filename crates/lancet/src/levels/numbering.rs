@@ -114,8 +114,10 @@ impl Numbering {
 
 /// An entry above the floor of a list says that the list has no items: the entry begins such a list, the next one too.
 fn check_childless(rep: &[u16], def: &[u16], list: u16, floor: u16) -> Result<()> {
+    // Flags as wide as the levels, and no way out: this becomes vector code.
     let breaks = |rep: &[u16]| {
-        def.iter().zip(rep).fold(false, |bad, (d, r)| bad | ((*d > floor) & (*r < list)))
+        let broken = |(d, r): (&u16, &u16)| u16::from(*d > floor) & u16::from(*r < list);
+        def.iter().zip(rep).map(broken).fold(0_u16, |all, one| all | one) != 0
     };
     ensure!(
         !breaks(rep),
