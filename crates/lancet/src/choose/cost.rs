@@ -96,6 +96,18 @@ impl Settings {
         (cost.bytes + cost.scan_ns * worth) * (1.0 + cost.take_ns * patience)
     }
 
+    /// What the entries of a dictionary cost: `raw` bytes of them in `bytes` bytes.
+    pub(super) fn score_entries(&self, encoding: &Encoding, bytes: usize, raw: usize) -> f64 {
+        let (bytes, raw) = (bytes as f64, raw as f64);
+        let work = Work { raw, unpacked: raw, num_units: 1.0 };
+        let (scan_ns, _) = decode_ns(encoding, bytes, work);
+        let worth = match self.profile {
+            Profile::Fast | Profile::Balanced => 1.0,
+            Profile::Small => 0.0,
+        };
+        bytes + scan_ns * worth
+    }
+
     /// Whether a general compressor was asked for.
     pub(super) fn is_compressor_asked(&self) -> bool {
         matches!(self.options.compression, Some(Compression::Lz4 | Compression::Zstd))

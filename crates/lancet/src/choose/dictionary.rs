@@ -117,7 +117,8 @@ pub(super) fn indices_form(
     Ok((form, cost))
 }
 
-/// The smallest form of the entries, which are decoded once for a page, and its bytes.
+/// The cheapest form of the entries, and its bytes. They are decoded once for a page, but before its
+/// first value, so that time weighs more than in a scan.
 pub(super) fn items_form(items: &Values, settings: &Settings) -> Result<(Encoding, usize)> {
     let plain = match items {
         Values::Fixed(fixed) => Encoding::Flat { bits: fixed.bits },
@@ -134,16 +135,17 @@ pub(super) fn items_form(items: &Values, settings: &Settings) -> Result<(Encodin
     let mut forms = vec![plain.clone()];
     forms.extend(packed_items(items));
     forms.extend(schemes.into_iter().map(|scheme| general(scheme, &plain)));
-    let mut smallest = None;
+    let mut cheapest: Option<(f64, Encoding, usize)> = None;
     for encoding in forms {
         let bytes = block::encode_block(&encoding, items)?.len();
+        let score = settings.score_entries(&encoding, bytes, items.size_bytes());
         // A few bytes are not worth another step in decoding.
-        let pays = |before: usize| bytes + bytes / 16 < before;
-        if smallest.as_ref().is_none_or(|(_, before)| pays(*before)) {
-            smallest = Some((encoding, bytes));
+        if cheapest.as_ref().is_none_or(|(before, ..)| score * 1.06 < *before) {
+            cheapest = Some((score, encoding, bytes));
         }
     }
-    smallest.ok_or_else(|| Error::invalid("a dictionary without a form"))
+    let cheapest = cheapest.map(|(_, encoding, bytes)| (encoding, bytes));
+    cheapest.ok_or_else(|| Error::invalid("a dictionary without a form"))
 }
 
 /// Entries packed to the width of the largest.
