@@ -36,15 +36,15 @@ mod slots;
 mod value_buffer;
 pub(crate) mod values;
 mod variable;
+mod variable_values;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use value_buffer::ValueBuffer;
-pub(crate) use values::{
-    FixedSizeListValues, FixedValues, Offsets, ValueType, Values, VariableValues,
-};
+pub(crate) use values::{FixedSizeListValues, FixedValues, ValueType, Values};
+pub(crate) use variable_values::{Offsets, VariableValues};
 
 use crate::error::{Error, Result, ensure};
 

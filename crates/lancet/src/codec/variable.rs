@@ -33,7 +33,7 @@ use std::ops::Range;
 use std::slice;
 
 use super::fsst::SymbolTable;
-use super::values::OffsetWord;
+use super::variable_values::OffsetWord;
 use super::{Offsets, VariableValues, product, size};
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ensure};
