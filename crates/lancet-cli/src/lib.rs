@@ -18,6 +18,7 @@ mod progress;
 mod row_ids;
 mod rows;
 mod schema;
+mod stats;
 mod table;
 mod take;
 mod text;
@@ -61,6 +62,8 @@ enum Command {
     Schema(schema::Args),
     /// Show columns, pages and encodings of a Lance file
     Inspect(inspect::Args),
+    /// Show the least and the greatest value of each column of a Lance file
+    Stats(stats::Args),
     /// Check every rule of the format over a whole Lance file
     Verify(verify::Args),
     /// Compare the encodings each column could have, and recommend one
@@ -98,6 +101,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Take(args) => take::run(args, cli.quiet, out),
         Command::Schema(args) => schema::run(args, out),
         Command::Inspect(args) => inspect::run(args, out),
+        Command::Stats(args) => stats::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
         Command::RowIds(args) => row_ids::run(args, out),

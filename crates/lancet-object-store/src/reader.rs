@@ -1,10 +1,11 @@
 //! The reader.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use lancet::{FileReader, Opening, ReadOptions, ReadRequest, Version};
+use lancet::{FileReader, Filter, Opening, ReadOptions, ReadRequest, Version, ZoneMap};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
@@ -73,6 +74,27 @@ impl Reader {
     /// Some columns of the given rows; nested fields are named with dots.
     pub async fn take_columns(&self, rows: &[u64], columns: &[&str]) -> Result<RecordBatch> {
         self.run(self.file.request_take(rows, Some(columns))?).await
+    }
+
+    /// Ranges of rows outside of which no row makes the filter true; see
+    /// [`FileReader::prune`].
+    pub async fn prune(&self, filter: &Filter) -> Result<Vec<Range<u64>>> {
+        let mut request = self.file.request_prune(filter)?;
+        while !request.spans().is_empty() {
+            let bytes = self.object.fetch_all(request.spans()).await?;
+            request.supply(bytes)?;
+        }
+        Ok(request.finish()?)
+    }
+
+    /// The zone maps of columns; see [`FileReader::zone_maps`].
+    pub async fn zone_maps(&self, columns: &[&str]) -> Result<Vec<Option<Arc<ZoneMap>>>> {
+        let mut request = self.file.request_zone_maps(columns)?;
+        while !request.spans().is_empty() {
+            let bytes = self.object.fetch_all(request.spans()).await?;
+            request.supply(bytes)?;
+        }
+        Ok(request.finish()?)
     }
 
     /// Starts to describe a scan.

@@ -10,4 +10,5 @@ mod help;
 mod lancet;
 mod read;
 mod row_ids;
+mod stats;
 mod verify;
