@@ -101,7 +101,9 @@ impl Settings {
         let (bytes, raw) = (bytes as f64, raw as f64);
         let work = Work { raw, unpacked: raw, num_units: 1.0 };
         let (scan_ns, _) = decode_ns(encoding, bytes, work);
+        let asked = self.is_compressor_asked() || self.options.dict_values_compression.is_some();
         let worth = match self.profile {
+            _ if asked => 0.0,
             Profile::Fast | Profile::Balanced => 1.0,
             Profile::Small => 0.0,
         };
