@@ -15,7 +15,7 @@ use crate::page::rules::Rules;
 
 /// Fewer bytes of strings are not worth a symbol table, which takes 2 KiB.
 const SYMBOLS_FROM_BYTES: usize = 8 << 10;
-/// Symbol tables that are trained, each on other values; the best is taken.
+/// Symbol tables that are trained for a large page, each on other values; the best is taken.
 const ATTEMPTS: usize = 5;
 /// Codes that are not shorter than this part of the values do not pay.
 const NOISE: f64 = 0.95;
@@ -54,7 +54,9 @@ impl Symbols {
         let test = Self::pieces(values, TEST_PIECES, 1);
         let before: usize = test.iter().map(|piece| piece.len()).sum();
         let mut best: Option<Self> = None;
-        for attempt in 0..ATTEMPTS {
+        // One sample shows all there is of a small page.
+        let attempts = if bytes <= TRAIN_PIECES * PIECE_BYTES { 1 } else { ATTEMPTS };
+        for attempt in 0..attempts {
             let trained = Trained::train(Self::pieces(values, TRAIN_PIECES, attempt).into_iter());
             let (mut coded, mut ends) = (Vec::new(), Vec::new());
             trained.encode_values(&test, &mut coded, &mut ends);
