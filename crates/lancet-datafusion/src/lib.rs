@@ -1,0 +1,1 @@
+//! Lance files as tables of DataFusion.
