@@ -80,10 +80,6 @@ impl Fields {
         };
         Self(self.0.iter().filter_map(missing).collect())
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 /// The column and the names below it, if that is all the expression asks for.
