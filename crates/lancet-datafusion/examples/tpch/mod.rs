@@ -81,7 +81,12 @@ pub async fn write_tables(folder: &Path, scale: f64) -> Result<()> {
         ctx.register_table(table, Arc::new(MemTable::try_new(schema, vec![batches])?))?;
         for ending in ["lance", "parquet"] {
             let path = folder.join(table).with_extension(ending);
-            ctx.sql(&format!("COPY {table} TO '{}'", path.display())).await?.collect().await?;
+            let options = match ending {
+                "parquet" => " OPTIONS ('format.compression' 'snappy')",
+                _ => "",
+            };
+            let copy = format!("COPY {table} TO '{}'{options}", path.display());
+            ctx.sql(&copy).await?.collect().await?;
         }
     }
     Ok(())

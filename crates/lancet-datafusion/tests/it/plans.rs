@@ -3,7 +3,7 @@
 use super::*;
 use datafusion::arrow::array::{Int64Array, StringArray};
 use datafusion::common::stats::Precision;
-use datafusion::physical_plan::displayable;
+use datafusion::physical_plan::{StatisticsArgs, StatisticsContext, displayable};
 
 fn table(rows: i64) -> RecordBatch {
     let ids = Arc::new(Int64Array::from_iter_values(0..rows));
@@ -20,7 +20,7 @@ async fn the_number_of_rows_is_known_without_a_scan() {
     write(&path, &[table(12_345)]);
     let ctx = session(2);
     let scan = plan(&ctx, &format!("SELECT * FROM '{}'", path.display())).await;
-    let statistics = scan.partition_statistics(None).unwrap();
+    let statistics = StatisticsContext::new().compute(scan.as_ref(), &StatisticsArgs::new()).unwrap();
     assert_eq!(statistics.num_rows, Precision::Exact(12_345));
     let count = plan(&ctx, &format!("SELECT count(*) FROM '{}'", path.display())).await;
     let shown = displayable(count.as_ref()).indent(false).to_string();
