@@ -30,10 +30,7 @@ const SELECTIVE: [(&str, &str); 6] = [
         "SELECT l_orderkey, l_partkey, l_comment FROM lineitem \
          WHERE l_partkey = 77 AND l_quantity > 10",
     ),
-    (
-        "one day",
-        "SELECT sum(l_extendedprice) FROM lineitem WHERE l_shipdate = date '1995-06-17'",
-    ),
+    ("one day", "SELECT sum(l_extendedprice) FROM lineitem WHERE l_shipdate = date '1995-06-17'"),
     ("top ten", "SELECT * FROM lineitem ORDER BY l_extendedprice DESC, l_orderkey LIMIT 10"),
     ("distinct", "SELECT count(DISTINCT l_comment) FROM lineitem WHERE l_orderkey < 60000"),
 ];

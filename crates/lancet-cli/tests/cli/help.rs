@@ -6,9 +6,10 @@ use crate::lancet::{Dir, assert_snapshot};
 fn every_help_text() {
     let dir = Dir::new("help");
     assert_snapshot("help", &dir.lancet("--help").ok());
-    for command in
-        ["convert", "cat", "take", "schema", "inspect", "verify", "analyze", "row-ids", "demo"]
-    {
+    for command in [
+        "convert", "cat", "take", "sql", "schema", "inspect", "verify", "analyze", "row-ids",
+        "demo",
+    ] {
         let help = dir.lancet(&format!("{command} --help")).ok();
         assert!(help.contains("Examples:\n  lancet"), "{help}");
         assert_snapshot(&format!("help-{command}"), &help);

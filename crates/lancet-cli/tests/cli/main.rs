@@ -10,4 +10,6 @@ mod help;
 mod lancet;
 mod read;
 mod row_ids;
+#[cfg(feature = "sql")]
+mod sql;
 mod verify;

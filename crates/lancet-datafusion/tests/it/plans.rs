@@ -20,7 +20,8 @@ async fn the_number_of_rows_is_known_without_a_scan() {
     write(&path, &[table(12_345)]);
     let ctx = session(2);
     let scan = plan(&ctx, &format!("SELECT * FROM '{}'", path.display())).await;
-    let statistics = StatisticsContext::new().compute(scan.as_ref(), &StatisticsArgs::new()).unwrap();
+    let statistics =
+        StatisticsContext::new().compute(scan.as_ref(), &StatisticsArgs::new()).unwrap();
     assert_eq!(statistics.num_rows, Precision::Exact(12_345));
     let count = plan(&ctx, &format!("SELECT count(*) FROM '{}'", path.display())).await;
     let shown = displayable(count.as_ref()).indent(false).to_string();
