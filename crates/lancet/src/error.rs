@@ -85,10 +85,17 @@ impl fmt::Display for Corrupt {
     }
 }
 
+impl Corrupt {
+    /// A broken rule whose place is not known yet.
+    pub(crate) fn of(rule: impl Into<String>) -> Self {
+        Self { rule: rule.into(), ..Self::default() }
+    }
+}
+
 impl Error {
     /// A broken rule whose place is not known yet.
     pub(crate) fn corrupt(rule: impl Into<String>) -> Self {
-        Self::Corrupt(Box::new(Corrupt { rule: rule.into(), ..Corrupt::default() }))
+        Self::Corrupt(Box::new(Corrupt::of(rule)))
     }
 
     /// A mistake of the caller.

@@ -48,6 +48,7 @@ mod read;
 pub mod row_ids;
 mod schema;
 mod write;
+mod zones;
 
 pub use choose::Candidate;
 pub use container::Version;
@@ -56,10 +57,13 @@ pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, Structur
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
 pub use read::verify::Verification;
 pub use read::{
-    Batches, BlobDescription, Blobs, CacheStats, Coalesced, FileReader, Opening, ReadOptions,
-    ReadRequest, Scan, ScanRequests, SearchCache, Source, coalesce,
+    Batches, BlobDescription, Blobs, CacheStats, Coalesced, FileReader, Opening, PruneRequest,
+    ReadOptions, ReadRequest, Scan, ScanRequests, SearchCache, Source, ZoneMapRequest, coalesce,
 };
 pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
+pub use zones::filter::{Comparison, Filter};
+pub use zones::map::{ColumnStatistics, ZoneMap};
+pub use zones::prune::prune;
 
 /// The examples of the README, compiled with the others.
 #[cfg(doctest)]

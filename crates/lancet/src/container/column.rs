@@ -18,6 +18,7 @@ use crate::proto::any;
 use crate::proto::encodings::{ColumnEncoding, PageLayout as EarlyPageLayout};
 use crate::proto::encodings21::PageLayout;
 use crate::proto::file_v2::{ColumnMetadata, Encoding, column_metadata, encoding::Location};
+use crate::zones::place::{FoundPlace, ZonePlace};
 
 /// A column of a file.
 #[derive(Debug, Clone)]
@@ -28,8 +29,9 @@ pub(crate) struct Column {
     pub(crate) num_rows: u64,
     /// What the column holds beside its pages; the oldest files of 2.0 do not say.
     pub(crate) encoding: Option<ColumnEncoding>,
-    /// Buffers of the column itself. No writer has any, but encodings of 2.0 may name them.
+    /// Buffers of the column itself: its zone map. Encodings of 2.0 may name others.
     pub(crate) buffers: Vec<Range<u64>>,
+    pub(crate) zone_map: FoundPlace,
 }
 
 /// A page of a column.
@@ -71,11 +73,16 @@ impl Column {
 
     fn from_message(metadata: &ColumnMetadata, version: Version, data_end: u64) -> Result<Self> {
         let location = metadata.encoding.as_ref().and_then(|encoding| encoding.location.as_ref());
-        let encoding = match location {
-            Some(Location::None(_)) if version == Version::V2_0 => None,
-            _ => Some(any::unwrap(direct(metadata.encoding.as_ref())?)?),
-        };
         let buffers = spans(&metadata.buffer_offsets, &metadata.buffer_sizes, 1, data_end)?;
+        let (encoding, zone_map) = match location {
+            Some(Location::None(_)) if version == Version::V2_0 => (None, None),
+            _ => {
+                let any = direct(metadata.encoding.as_ref())?;
+                let encoding: ColumnEncoding = any::unwrap(any)?;
+                let value = any::unwrap_value(any, &ColumnEncoding::full_name())?;
+                (Some(encoding), ZonePlace::find(&value, &buffers))
+            }
+        };
         let mut pages = Vec::new();
         let mut num_rows = 0u64;
         for (number, page) in (0u32..).zip(&metadata.pages) {
@@ -96,7 +103,7 @@ impl Column {
                 pages.push(page);
             }
         }
-        Ok(Self { pages, num_rows, encoding, buffers })
+        Ok(Self { pages, num_rows, encoding, buffers, zone_map })
     }
 }
 

@@ -5,7 +5,7 @@
 //! | 0 | u64 | start of the column metadata |
 //! | 8 | u64 | start of the table of column metadata (16 bytes a column) |
 //! | 16 | u64 | start of the table of global buffers (16 bytes a buffer) |
-//! | 24 | u32 | number of global buffers, at least 1 |
+//! | 24 | u32 | number of global buffers, at least 1 (0 in a zone map) |
 //! | 28 | u32 | number of columns |
 //! | 32 | u16, u16 | version |
 //! | 36 | 4 bytes | `LANC` |
@@ -47,6 +47,18 @@ pub(crate) struct Footer {
 impl Footer {
     /// Reads the footer from the end of `tail`, the last bytes of a file of `file_bytes` bytes.
     pub(crate) fn parse(file_bytes: u64, tail: &[u8]) -> Result<Self> {
+        let footer = Self::parse_inner(file_bytes, tail)?;
+        let counted = || {
+            let buffers = footer.num_global_buffers;
+            ensure!(buffers >= 1, "the footer counts no global buffer, so there is no schema");
+            Ok(())
+        };
+        counted().at(file_bytes.saturating_sub(FOOTER_BYTES))?;
+        Ok(footer)
+    }
+
+    /// Reads the footer of a file inside a buffer, which may have no schema.
+    pub(crate) fn parse_inner(file_bytes: u64, tail: &[u8]) -> Result<Self> {
         check_magic(file_bytes, tail)?;
         let footer = tail.last_chunk::<40>();
         let Some(footer) = footer.filter(|_| file_bytes >= FOOTER_BYTES) else {
@@ -78,7 +90,6 @@ impl Footer {
     fn check(&self, footer_start: u64) -> Result<()> {
         let Self { column_meta_start, cmo_start, gbo_start, .. } = *self;
         let buffers = self.num_global_buffers;
-        ensure!(buffers >= 1, "the footer counts no global buffer, so there is no schema");
         ensure!(
             table_end(gbo_start, buffers).is_some_and(|end| end <= footer_start),
             "the table of {buffers} global buffers at byte {gbo_start} runs into the footer at \
@@ -105,7 +116,11 @@ impl Footer {
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        let (major, minor) = self.version.to_footer();
+        self.encode_as(self.version.to_footer(), out);
+    }
+
+    /// The same with the numbers of the version given.
+    pub(crate) fn encode_as(&self, (major, minor): (u16, u16), out: &mut Vec<u8>) {
         out.extend_from_slice(&self.column_meta_start.to_le_bytes());
         out.extend_from_slice(&self.cmo_start.to_le_bytes());
         out.extend_from_slice(&self.gbo_start.to_le_bytes());

@@ -54,7 +54,7 @@ fn check_column(file: &Bytes, index: &FileIndex, number: u32) {
             PageEncoding::EarlyLayout(_) | PageEncoding::Array(_) => panic!("not of 2.1 or 2.2"),
         },
     });
-    assert_eq!(write::encode_column(&pages.collect::<Vec<_>>(), false), bytes);
+    assert_eq!(write::encode_column(&pages.collect::<Vec<_>>(), false, None), bytes);
 }
 
 fn check_tail(file: &Bytes, index: &FileIndex) {

@@ -9,15 +9,17 @@
 )]
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, Schema, SchemaRef};
 use bytes::Bytes;
 use prost::Message;
 
 use super::Version;
 use super::footer::Footer;
 use super::tail::Part;
-use crate::error::{Error, Locate, Result};
+use crate::cursor::Cursor;
+use crate::error::{Error, Locate, Result, ensure};
 use crate::proto::file::FileDescriptor;
 use crate::schema::fields;
 
@@ -69,6 +71,43 @@ impl FileIndex {
             global_buffers,
             columns,
             data_end,
+            end,
+        })
+    }
+
+    /// The index of a file of 2.0 inside a buffer: one without a descriptor, so its fields and its
+    /// number of rows come from elsewhere. Fields and columns that the other has not are left out.
+    pub(crate) fn of_inner(bytes: Bytes, mut fields: Vec<Field>, num_rows: u64) -> Result<Self> {
+        let file_bytes = bytes.len() as u64;
+        let footer = Footer::parse_inner(file_bytes, &bytes)?;
+        ensure!(
+            footer.version == Version::V2_0,
+            "a file inside a buffer has version {}",
+            footer.version
+        );
+        let end = Part { start: 0, bytes };
+        let table = end.get(&(footer.cmo_start..footer.gbo_start)).unwrap_or_default();
+        let mut cursor = Cursor::new(&table);
+        let mut columns = Vec::new();
+        for column in (0..footer.num_columns).take(fields.len()) {
+            let start = cursor.u64("position")?;
+            let span = start..start.saturating_add(cursor.u64("size")?);
+            ensure!(
+                footer.column_meta_start <= span.start && span.end <= footer.cmo_start,
+                "the metadata of column {column} lies at bytes {span:?}, outside the column metadata"
+            );
+            columns.push(span);
+        }
+        fields.truncate(columns.len());
+        Ok(Self {
+            version: footer.version,
+            file_bytes,
+            num_rows,
+            schema: Arc::new(Schema::new(fields)),
+            field_ids: Vec::new(),
+            global_buffers: Vec::new(),
+            columns,
+            data_end: footer.column_meta_start,
             end,
         })
     }

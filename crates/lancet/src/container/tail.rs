@@ -274,7 +274,7 @@ mod tests {
         let schema =
             Schema { fields: (0..1000).map(field).collect(), metadata: Default::default() };
         let descriptor = FileDescriptor { schema: Some(schema), length: 0 };
-        let columns = vec![encode_column(&[], false); 1000];
+        let columns = vec![encode_column(&[], false, None); 1000];
         let mut file = vec![0; ALIGNMENT as usize];
         file.extend(encode_tail(Version::V2_2, &descriptor, &columns, &[0..7], ALIGNMENT).unwrap());
         file
@@ -310,7 +310,7 @@ mod tests {
         assert!(index.column_bytes(5).is_none());
         let (index, spans) = open(&file, 65_536).unwrap();
         assert_eq!(spans.len(), 2, "metadata that is small comes along");
-        assert_eq!(index.column_bytes(5).unwrap(), encode_column(&[], false));
+        assert_eq!(index.column_bytes(5).unwrap(), encode_column(&[], false, None));
         assert!(index.column_bytes(1000).is_none());
     }
 

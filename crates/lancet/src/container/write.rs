@@ -45,7 +45,12 @@ pub(crate) struct WrittenPage {
 }
 
 /// The metadata of a column; `is_blob` is for columns of 2.0 whose values lie outside their pages.
-pub(crate) fn encode_column(pages: &[WrittenPage], is_blob: bool) -> Vec<u8> {
+/// `zone_map` is where the zone map is, and the serialized `Any` that says so.
+pub(crate) fn encode_column(
+    pages: &[WrittenPage],
+    is_blob: bool,
+    zone_map: Option<(&Range<u64>, Vec<u8>)>,
+) -> Vec<u8> {
     let mut values = ColumnEncoding { encoding: Some(column_encoding::Encoding::Values(Empty {})) };
     if is_blob {
         let blob = Blob { inner: Some(Box::new(values)) };
@@ -58,11 +63,12 @@ pub(crate) fn encode_column(pages: &[WrittenPage], is_blob: bool) -> Vec<u8> {
         encoding: Some(direct(page.encoding.clone())),
         priority: page.priority,
     });
+    let (buffer, encoding) = zone_map.unzip();
     let metadata = ColumnMetadata {
-        encoding: Some(direct(any::wrap(&values))),
+        encoding: Some(direct(encoding.unwrap_or_else(|| any::wrap(&values)))),
         pages: pages.collect(),
-        buffer_offsets: Vec::new(),
-        buffer_sizes: Vec::new(),
+        buffer_offsets: buffer.iter().map(|span| span.start).collect(),
+        buffer_sizes: buffer.iter().map(|span| span.end - span.start).collect(),
     };
     metadata.encode_to_vec()
 }
@@ -112,6 +118,32 @@ pub(crate) fn encode_tail(
         version,
     };
     footer.encode(&mut out);
+    Ok(out)
+}
+
+/// Everything after the data of a file inside a buffer, which has no descriptor.
+pub(crate) fn encode_inner_tail(columns: &[Vec<u8>], position: u64) -> Result<Vec<u8>> {
+    let num_columns = u32::try_from(columns.len())
+        .map_err(|_| Error::invalid("the file has more than 2^32 columns"))?;
+    let mut out = Vec::new();
+    let mut column_spans = Vec::with_capacity(columns.len());
+    for column in columns {
+        let start = position + out.len() as u64;
+        out.extend_from_slice(column);
+        column_spans.push(start..start + column.len() as u64);
+    }
+    let cmo_start = position + out.len() as u64;
+    encode_table(&column_spans, &mut out);
+    let footer = Footer {
+        column_meta_start: position,
+        cmo_start,
+        gbo_start: position + out.len() as u64,
+        num_global_buffers: 0,
+        num_columns,
+        version: Version::V2_0,
+    };
+    // Files of 2.0 call themselves 0.3, but those in buffers do not.
+    footer.encode_as((2, 0), &mut out);
     Ok(out)
 }
 
@@ -168,7 +200,7 @@ pub(super) mod tests {
             priority: 0,
             encoding: any::wrap(&layout()),
         };
-        let column = encode_column(&[page], false);
+        let column = encode_column(&[page], false, None);
         let position = out.len() as u64;
         let tail = encode_tail(Version::V2_1, &descriptor(), &[column], &[], position).unwrap();
         out.extend_from_slice(&tail);

@@ -21,6 +21,7 @@ use crate::error::{Error, Locate, Result, ensure};
 use crate::page::LeafType;
 use crate::proto::encodings::array_encoding::ArrayEncoding as Message;
 use crate::proto::encodings::{ArrayEncoding, ColumnEncoding, column_encoding};
+use crate::zones::place::FoundPlace;
 
 /// What the schema says about a column.
 #[derive(Debug, Clone)]
@@ -41,6 +42,9 @@ pub(crate) struct ArrayColumn {
     pub(crate) num_items: u64,
     /// Whether its values lie elsewhere in the file.
     pub(super) is_blob: bool,
+    /// Whether it has nothing but pages: no zone map, no blobs, no buffers of its own.
+    pub(crate) is_plain: bool,
+    pub(crate) zone_map: FoundPlace,
 }
 
 /// A page of a column.
@@ -87,6 +91,8 @@ impl ArrayColumn {
             num_rows: column.num_rows,
             num_items: 0,
             is_blob,
+            is_plain: column.zone_map.is_none() && !is_blob && column.buffers.is_empty(),
+            zone_map: column.zone_map.clone(),
         };
         for page in column.pages {
             let PageEncoding::Array(bytes) = &page.encoding else {

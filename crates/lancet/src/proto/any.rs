@@ -52,7 +52,12 @@ pub(crate) fn unwrap_value(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
 
 /// A message wrapped in a serialized `Any`.
 pub(crate) fn wrap<M: Message + Name>(message: &M) -> Vec<u8> {
-    Any { type_url: format!("/{}", M::full_name()), value: message.encode_to_vec() }.encode_to_vec()
+    wrap_value::<M>(message.encode_to_vec())
+}
+
+/// The bytes of a message `M` wrapped in a serialized `Any`.
+pub(crate) fn wrap_value<M: Name>(value: Vec<u8>) -> Vec<u8> {
+    Any { type_url: format!("/{}", M::full_name()), value }.encode_to_vec()
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use crate::error::Corrupt;
 use crate::page::PageIndex;
 use crate::page_v2_0::ArrayIndex;
+use crate::zones::map::ZoneMap;
 
 /// Which page an index belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,20 +25,35 @@ pub(crate) struct PageKey {
 pub(crate) enum CachedPage {
     Layout(Arc<PageIndex>),
     Array(Arc<ArrayIndex>),
+    /// The zone map of a column, or why it has none. No page has this number.
+    ZoneMap(CachedMap),
 }
+
+/// A zone map, or what is wrong with it.
+pub(crate) type CachedMap = Result<Arc<ZoneMap>, Arc<Corrupt>>;
+
+/// The number under which the zone map of a column stands.
+pub(crate) const ZONE_MAP: u32 = u32::MAX;
 
 impl CachedPage {
     pub(crate) fn into_layout(self) -> Option<Arc<PageIndex>> {
         match self {
             Self::Layout(index) => Some(index),
-            Self::Array(_) => None,
+            Self::Array(_) | Self::ZoneMap(_) => None,
         }
     }
 
     pub(crate) fn into_array(self) -> Option<Arc<ArrayIndex>> {
         match self {
             Self::Array(index) => Some(index),
-            Self::Layout(_) => None,
+            Self::Layout(_) | Self::ZoneMap(_) => None,
+        }
+    }
+
+    pub(crate) fn into_zone_map(self) -> Option<CachedMap> {
+        match self {
+            Self::ZoneMap(map) => Some(map),
+            Self::Layout(_) | Self::Array(_) => None,
         }
     }
 }
@@ -49,6 +66,8 @@ impl Weighter<PageKey, CachedPage> for ByBytes {
         let bytes = match index {
             CachedPage::Layout(index) => index.size_bytes(),
             CachedPage::Array(index) => index.size_bytes(),
+            CachedPage::ZoneMap(Ok(map)) => map.size_bytes(),
+            CachedPage::ZoneMap(Err(corrupt)) => size_of::<Corrupt>() + corrupt.rule.len(),
         };
         (bytes + ENTRY_BYTES) as u64
     }

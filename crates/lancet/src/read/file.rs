@@ -16,11 +16,12 @@ use crate::codec::{Budget, Scratch};
 use crate::container::checksums::Checksums;
 use crate::container::cost::{self, ColumnCost};
 use crate::container::{Column, FileIndex, PageEncoding, Tail, Version, tail_span};
-use crate::error::{Error, Locate, Result, ensure};
+use crate::error::{Corrupt, Error, Locate, Result, ensure};
 use crate::page::rules::Rules;
 use crate::page::{Layout, Page, PageIndex};
 use crate::page_v2_0;
 use crate::schema::columns::{Node, columns_of, num_columns};
+use crate::zones::place::{FoundPlace, ZonePlace};
 
 /// Bytes read at the end of a file in the hope that they hold all metadata.
 const TAIL_BYTES: u64 = 16 << 10;
@@ -50,6 +51,7 @@ pub(crate) struct FileColumn {
     pub(crate) pages: Vec<Page>,
     /// Rows of the file that the column covers.
     pub(crate) num_rows: u64,
+    pub(crate) zone_map: FoundPlace,
 }
 
 impl OpenFile {
@@ -65,7 +67,16 @@ impl OpenFile {
         }
         let metadata_bytes = cost::descriptor_bytes(&tail.descriptor().unwrap_or_default());
         within(metadata_bytes, options.max_metadata_bytes, "the schema")?;
-        let index = tail.into_index()?;
+        Self::of_index(source, tail.into_index()?, options, metadata_bytes)
+    }
+
+    /// A file whose index is known; `metadata_bytes` is what its schema takes.
+    pub(crate) fn of_index(
+        source: Arc<dyn Source>,
+        index: FileIndex,
+        options: ReadOptions,
+        metadata_bytes: u64,
+    ) -> Result<Self> {
         let (nodes, arrays) = match index.version {
             Version::V2_0 => {
                 let (nodes, arrays) = arrays::columns_of(&index, source.as_ref(), &options)?;
@@ -144,6 +155,15 @@ impl OpenFile {
         self.columns.get(column as usize)?.get().cloned()
     }
 
+    /// What a column that was loaded says about its zone map, and its number of rows.
+    pub(crate) fn zone_place(&self, column: u32) -> Option<(Result<ZonePlace, Corrupt>, u64)> {
+        let (place, num_rows) = match &self.arrays {
+            Some(arrays) => arrays.get(column).map(|c| (c.zone_map.clone(), c.num_rows))?,
+            None => self.column(column).map(|c| (c.zone_map.clone(), c.num_rows))?,
+        };
+        Some((place?, num_rows))
+    }
+
     /// The span of a column's metadata, or its bytes when they came with the tail.
     pub(crate) fn column_metadata(&self, column: u32) -> Result<Result<Bytes, Range<u64>>> {
         if let Some(bytes) = self.index.column_bytes(column) {
@@ -189,7 +209,7 @@ impl OpenFile {
             });
         }
         let num_rows = leaf.rows_of_entries(parsed.num_rows).in_column(column)?;
-        let loaded = Arc::new(FileColumn { pages, num_rows });
+        let loaded = Arc::new(FileColumn { pages, num_rows, zone_map: parsed.zone_map });
         let slot = self.columns.get(column as usize);
         Ok(slot.map_or(loaded.clone(), |slot| slot.get_or_init(|| loaded).clone()))
     }

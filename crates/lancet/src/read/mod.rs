@@ -14,6 +14,8 @@ mod scan;
 mod source;
 pub(crate) mod verify;
 mod verify_arrays;
+mod verify_zones;
+mod zone_maps;
 
 use std::fmt;
 use std::ops::Range;
@@ -30,11 +32,14 @@ pub use opening::Opening;
 pub use read_request::ReadRequest;
 pub use scan::{Batches, Scan, ScanRequests};
 pub use source::{Coalesced, Source, coalesce};
+pub use zone_maps::{PruneRequest, ZoneMapRequest};
 
 use crate::container::Version;
 use crate::error::{Error, Result};
 use crate::schema::MAX_DEPTH;
 use crate::schema::projection::{Projection, project};
+use crate::zones::filter::Filter;
+use crate::zones::map::ZoneMap;
 use file::OpenFile;
 use read_request::Wanted;
 use request::ProjectedColumns;
@@ -59,7 +64,10 @@ pub struct ReadOptions {
     /// decoded. Nobody may change or shorten the file meanwhile; a file that is cut while it is
     /// mapped ends the process. Off unless told.
     pub memory_map: bool,
-    /// Where page indexes are kept between reads; clones share one budget. 64 MiB unless told.
+    /// Whether zone maps are used. A map that lies hides rows, so turn it off for files whose writer
+    /// you do not trust, or `verify` them first. On unless told.
+    pub zone_maps: bool,
+    /// Where page indexes and zone maps are kept between reads; clones share one budget. 64 MiB unless told.
     pub search_cache: SearchCache,
 }
 
@@ -71,6 +79,7 @@ impl Default for ReadOptions {
             max_nesting: MAX_DEPTH,
             verify_checksums: false,
             memory_map: false,
+            zone_maps: true,
             search_cache: SearchCache::new(64 << 20),
         }
     }
@@ -123,7 +132,11 @@ impl FileReader {
 
     /// Opens a file that lies anywhere.
     pub fn from_source(source: Arc<dyn Source>, options: ReadOptions) -> Result<Self> {
-        let file = Arc::new(OpenFile::open(source, options)?);
+        Self::of_file(OpenFile::open(source, options)?)
+    }
+
+    fn of_file(file: OpenFile) -> Result<Self> {
+        let file = Arc::new(file);
         let (schema, nodes) = (file.index.schema.clone(), file.nodes.clone());
         let everything = ProjectedColumns::new(Projection { schema, nodes })?;
         Ok(Self { file, everything })
@@ -233,6 +246,66 @@ impl FileReader {
     /// Starts to describe a scan.
     pub fn scan(&self) -> Scan {
         Scan::new(self.clone())
+    }
+
+    /// Ranges of rows outside of which no row makes the filter true, by the zone maps of its columns:
+    /// sorted, not empty, none touching the next. What is read of them still has to be filtered.
+    ///
+    /// A column without a zone map, or one that the file does not have, leaves out nothing. The
+    /// result holds for engines that have NaN above all numbers, in the total order, or comparing
+    /// with nothing, and for those where −0 equals 0 or is below it.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use arrow_array::{Int64Array, RecordBatch};
+    /// # use lancet::{Comparison, FileReader, FileWriter, Filter, ReadOptions, WriteOptions};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ids = Arc::new(Int64Array::from_iter_values((0..100_000).map(|i| i * 7)));
+    /// # let batch = RecordBatch::try_from_iter([("id", ids as _)])?;
+    /// # let mut file = Vec::new();
+    /// # let mut writer = FileWriter::new(&mut file, batch.schema(), WriteOptions::default())?;
+    /// # writer.write(&batch)?;
+    /// # writer.finish_into()?;
+    /// let reader = FileReader::from_bytes(file, ReadOptions::default())?;
+    /// let filter = Filter::compare("id", Comparison::Eq, &Int64Array::new_scalar(70_000));
+    /// assert_eq!(reader.prune(&filter)?, [8_192..16_384]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn prune(&self, filter: &Filter) -> Result<Vec<Range<u64>>> {
+        let mut request = self.request_prune(filter)?;
+        while !request.spans().is_empty() {
+            let bytes = self.file.source.read(request.spans())?;
+            request.supply(bytes)?;
+        }
+        request.finish()
+    }
+
+    /// [`FileReader::prune`] for a driver of one's own.
+    pub fn request_prune(&self, filter: &Filter) -> Result<PruneRequest> {
+        PruneRequest::new(self, filter)
+    }
+
+    /// The zone maps of columns; nested fields are named with dots. None for a column without one,
+    /// and for one that breaks a rule: `verify` tells which.
+    pub fn zone_maps<S: AsRef<str>>(
+        &self,
+        columns: impl IntoIterator<Item = S>,
+    ) -> Result<Vec<Option<Arc<ZoneMap>>>> {
+        let mut request = self.request_zone_maps(columns)?;
+        while !request.spans().is_empty() {
+            let bytes = self.file.source.read(request.spans())?;
+            request.supply(bytes)?;
+        }
+        request.finish()
+    }
+
+    /// [`FileReader::zone_maps`] for a driver of one's own.
+    pub fn request_zone_maps<S: AsRef<str>>(
+        &self,
+        columns: impl IntoIterator<Item = S>,
+    ) -> Result<ZoneMapRequest> {
+        ZoneMapRequest::named(self, columns)
     }
 
     /// What the search cache holds, and how often it had what was needed. Readers that share a cache

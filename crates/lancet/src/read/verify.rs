@@ -6,6 +6,7 @@
 //! | checksums | every buffer that has one, and the metadata |
 //! | pages | every page by itself: its index, all its rows, their values as Arrow |
 //! | fields | the columns of each top-level field together, if nothing was wrong before |
+//! | zone maps | their rules; their bounds against all rows, if nothing was wrong before |
 //!
 //! Where no byte vouches for a number of rows, a few of them stand for all.
 #![cfg_attr(
@@ -27,7 +28,7 @@ use super::FileReader;
 use super::file::{FileColumn, OpenFile};
 use super::leaf::LeafColumnType;
 use super::request::{ProjectedColumns, leaf_column};
-use super::verify_arrays;
+use super::{verify_arrays, verify_zones};
 use crate::codec::{Budget, Scratch};
 use crate::error::{Corrupt, Error, Locate, Result, ensure};
 use crate::page::{LeafSink, Page, SinkValues};
@@ -50,6 +51,8 @@ pub struct Verification {
     pub num_pages: u64,
     /// Buffers whose checksum was compared; 0 if the file has no checksums.
     pub num_checksums: u64,
+    /// Zone maps that were checked.
+    pub num_zone_maps: u64,
 }
 
 impl Verification {
@@ -74,6 +77,7 @@ pub(super) fn verify(reader: &FileReader) -> Result<Verification> {
     let file = reader.file.as_ref();
     if let Some(columns) = &file.arrays {
         verify_arrays::verify(reader, columns, &mut found)?;
+        verify_zones::verify(reader, &mut found)?;
         return Ok(found);
     }
     let columns = load_columns(reader, &mut found)?;
@@ -95,6 +99,7 @@ pub(super) fn verify(reader: &FileReader) -> Result<Verification> {
     if found.problems.is_empty() {
         read_fields(reader, &columns, &mut found)?;
     }
+    verify_zones::verify(reader, &mut found)?;
     Ok(found)
 }
 
@@ -149,6 +154,13 @@ impl Verification {
         pages: &[PlacedPage<'_>],
     ) -> Result<()> {
         let Some(Some(checksums)) = self.note(file.load_checksums())? else { return Ok(()) };
+        let columns = (0..).take(file.index.columns.len());
+        for (column, place) in columns.filter_map(|c| Some((c, file.zone_place(c)?.0.ok()?))) {
+            if checksums.of(&place.span).is_none() {
+                let missing: Result<()> = Err(Error::corrupt("the zone map has no checksum"));
+                self.note(missing.in_column(column))?;
+            }
+        }
         for buffer in &checksums.buffers {
             let compare = || {
                 ensure!(

@@ -41,15 +41,22 @@ pub(crate) fn project<S: AsRef<str>>(
     nodes: &[Node],
     names: impl IntoIterator<Item = S>,
 ) -> Result<Projection> {
+    let paths = names.into_iter().map(|name| locate(nodes, name.as_ref()));
+    Ok(project_paths(schema, nodes, paths.collect::<Result<Vec<_>>>()?))
+}
+
+/// Picks fields by their indexes from the top down.
+pub(crate) fn project_paths(
+    schema: &Schema,
+    nodes: &[Node],
+    paths: impl IntoIterator<Item = Vec<usize>>,
+) -> Projection {
     let mut wanted = Vec::new();
-    for name in names {
-        let name = name.as_ref();
-        want(&mut wanted, &locate(nodes, name)?);
-    }
+    paths.into_iter().for_each(|path| want(&mut wanted, &path));
     let nodes = pick(nodes, &wanted, keep);
     let fields: Fields = nodes.iter().map(|node| node.field().clone()).collect();
     let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-    Ok(Projection { schema, nodes })
+    Projection { schema, nodes }
 }
 
 /// Indexes from the top down to the field called `name`, or an error that knows near names.

@@ -17,6 +17,7 @@ use super::sink::Sink;
 use crate::error::{Error, Result};
 use crate::page_v2_0::encode::{self, EncodedArray};
 use crate::schema::columns::{LeafKind, Node};
+use crate::zones::gather::Gatherer;
 
 /// The columns of a file, in file order.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ struct ArrayColumn {
     /// How many bytes the file had been given when the oldest of them came.
     oldest: u64,
     has_pages: bool,
+    /// Its zone map, if it gets one.
+    zones: Option<Gatherer>,
 }
 
 #[derive(Debug)]
@@ -71,9 +74,10 @@ enum Part {
 
 impl ArrayColumns {
     /// `plans` are those of the leaves of `nodes`, in order.
-    pub(super) fn new(nodes: &[Node], plans: Vec<ColumnPlan>) -> Result<Self> {
+    pub(super) fn new(nodes: &[Node], plans: Vec<ColumnPlan>, zone_maps: bool) -> Result<Self> {
         let mut columns = Vec::new();
-        let mut plans = plans.into_iter();
+        let zones = |plan: ColumnPlan| (plan.zones().filter(|_| zone_maps), plan);
+        let mut plans = plans.into_iter().map(zones);
         let mut fields = Vec::with_capacity(nodes.len());
         for node in nodes {
             fields.push(place(node, node.field().name(), &mut plans, &mut columns)?);
@@ -89,6 +93,11 @@ impl ArrayColumns {
     pub(super) fn is_blob(&self, column: usize) -> bool {
         let column = self.columns.get(column);
         column.is_some_and(|column| matches!(column.content, Content::Blob(_)))
+    }
+
+    /// What was gathered for the zone maps, by column.
+    pub(super) fn take_zones(&mut self) -> Vec<Option<Gatherer>> {
+        self.columns.iter_mut().map(|column| column.zones.take()).collect()
     }
 
     /// Takes the rows of a batch; returns how many bytes they are. Payloads of blobs are written
@@ -146,33 +155,36 @@ impl ArrayColumns {
 fn place(
     node: &Node,
     name: &str,
-    plans: &mut impl Iterator<Item = ColumnPlan>,
+    plans: &mut impl Iterator<Item = (Option<Gatherer>, ColumnPlan)>,
     columns: &mut Vec<ArrayColumn>,
 ) -> Result<FieldColumns> {
     let column = columns.len();
-    let mut add = |content| {
+    let mut add = |content, zones| {
         columns.push(ArrayColumn {
             name: name.into(),
             content,
             bytes: 0,
             oldest: 0,
             has_pages: false,
+            zones,
         });
     };
     Ok(match node {
         Node::Leaf(leaf) => {
-            let plan = plans.next().ok_or_else(|| Error::invalid("a leaf without a plan"))?;
-            add(match leaf.kind {
+            let next = plans.next();
+            let (zones, plan) = next.ok_or_else(|| Error::invalid("a leaf without a plan"))?;
+            let content = match leaf.kind {
                 LeafKind::EmptyStruct => Content::Struct(0),
                 LeafKind::Blob => Content::Blob(Vec::new()),
                 LeafKind::Values | LeafKind::PackedStruct => {
                     Content::Leaf { plan: LeafPlan::new(plan), arrays: Vec::new() }
                 }
-            });
+            };
+            add(content, zones);
             FieldColumns::Leaf(column)
         }
         Node::Struct { children, .. } => {
-            add(Content::Struct(0));
+            add(Content::Struct(0), None);
             let mut fields = Vec::with_capacity(children.len());
             for child in children {
                 let name = format!("{name}.{}", child.field().name());
@@ -181,7 +193,7 @@ fn place(
             FieldColumns::Struct { column, fields }
         }
         Node::List { child, .. } => {
-            add(Content::List { lengths: Vec::new(), valid: Vec::new() });
+            add(Content::List { lengths: Vec::new(), valid: Vec::new() }, None);
             FieldColumns::List { column, item: Box::new(place(child, name, plans, columns)?) }
         }
         Node::Map { .. } | Node::FixedSizeList { .. } => {
@@ -277,6 +289,10 @@ impl ArrayColumn {
                 more.len() as u64 * 9
             }
             (Content::Leaf { arrays, .. }, Part::Leaf(array)) => {
+                if let Some(zones) = &mut self.zones {
+                    // No struct is null in 2.0.
+                    zones.push(&array, array.logical_nulls().as_ref())?;
+                }
                 let bytes = array.to_data().get_slice_memory_size()? as u64;
                 arrays.push(array);
                 // Nulls have no bytes, but their arrays are counted too.

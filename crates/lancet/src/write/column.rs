@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use arrow_array::{Array, ArrayRef};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, FieldRef};
 
 use super::blob;
@@ -27,6 +28,8 @@ use crate::page::{full_zip, mini_block};
 use crate::schema::columns::{Leaf, LeafKind};
 use crate::schema::from_arrow;
 use crate::schema::value_type::{key_bits, value_type};
+use crate::zones::gather::Gatherer;
+use crate::zones::{BOUND_BYTES, ROWS_PER_ZONE};
 
 /// What is fixed about a column from the start.
 #[derive(Debug)]
@@ -76,11 +79,14 @@ pub(super) struct ColumnWriter {
     bytes: u64,
     /// How many bytes the file had been given when the oldest piece came.
     pub(super) oldest: u64,
+    /// Its zone map, if it gets one.
+    pub(super) zones: Option<Gatherer>,
 }
 
 impl ColumnWriter {
-    pub(super) fn new(plan: ColumnPlan) -> Self {
-        Self { plan, roots: Vec::new(), pieces: Vec::new(), bytes: 0, oldest: 0 }
+    pub(super) fn new(plan: ColumnPlan, zone_maps: bool) -> Self {
+        let zones = if zone_maps { plan.zones() } else { None };
+        Self { plan, roots: Vec::new(), pieces: Vec::new(), bytes: 0, oldest: 0, zones }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -135,6 +141,9 @@ impl ColumnWriter {
         if self.pieces.is_empty() {
             self.oldest = given;
         }
+        if let Some(zones) = &mut self.zones {
+            zones.push(&piece.values, validity(&piece).as_ref())?;
+        }
         self.bytes += bytes;
         self.pieces.push(piece);
         self.roots.push(root.clone());
@@ -167,6 +176,15 @@ impl ColumnWriter {
 }
 
 impl ColumnPlan {
+    /// What gathers the column's zone map; none if it cannot have one.
+    pub(super) fn zones(&self) -> Option<Gatherer> {
+        let has_rows = self.path.iter().all(|step| matches!(step, Step::Struct(_)));
+        if !has_rows || self.kind != LeafKind::Values {
+            return None;
+        }
+        Gatherer::new(self.field.data_type(), ROWS_PER_ZONE, BOUND_BYTES)
+    }
+
     /// The column's part of a top-level array. Types whose nulls are not in a validity bitmap
     /// get one.
     fn extract(&self, root: &ArrayRef) -> Result<LeafPiece> {
@@ -176,7 +194,7 @@ impl ColumnPlan {
             // Struct pages without fields are stored as if all were null.
             DataType::Struct(fields) if fields.is_empty() => {
                 if self.path.is_empty() && piece.values.null_count() == 0 {
-                    Some(arrow_buffer::NullBuffer::new_null(piece.values.len()))
+                    Some(NullBuffer::new_null(piece.values.len()))
                 } else {
                     return Err(Error::unsupported(format!(
                         "`{}` is a struct without fields that is nested or null; \
@@ -328,6 +346,15 @@ impl ColumnPlan {
         }
         Ok(values)
     }
+}
+
+/// Which values are not null and in no struct that is; for leaves with nothing else around them.
+fn validity(piece: &LeafPiece) -> Option<NullBuffer> {
+    let layers = piece.nesting.iter().filter_map(|layer| match layer {
+        NestingLayer::Item { validity } => validity.as_ref(),
+        NestingLayer::List { .. } | NestingLayer::FixedSizeList { .. } => None,
+    });
+    layers.fold(None, |valid, layer| NullBuffer::union(valid.as_ref(), Some(layer)))
 }
 
 fn in_column(name: &str, error: Error) -> Error {

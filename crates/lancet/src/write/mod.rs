@@ -13,6 +13,7 @@ mod long_row;
 mod plan;
 mod sink;
 mod summary;
+mod zone_map;
 
 use std::io::Write;
 use std::path::Path;
@@ -30,6 +31,9 @@ use crate::proto::any;
 use crate::proto::file::FileDescriptor;
 use crate::schema::columns::{LeafKind, columns_of};
 use crate::schema::fields;
+use crate::zones::ROWS_PER_ZONE;
+use crate::zones::gather::Gatherer;
+use crate::zones::place::encode_zone_index;
 use arrays::ArrayColumns;
 use column::ColumnWriter;
 use plan::plan_columns;
@@ -52,6 +56,10 @@ pub struct WriteOptions {
     /// Whether the file gets checksums of its buffers and its metadata, in one more global buffer
     /// at the end. Readers that do not know them skip them. On unless told.
     pub checksums: bool,
+    /// Whether columns get zone maps: the least and the greatest value of every 8,192 rows, by which
+    /// readers with a filter leave out rows. Only where they take at most a fiftieth of the bytes of
+    /// the column, or of an average one. Readers that do not know them skip them. On unless told.
+    pub zone_maps: bool,
     /// What matters most about the bytes. Balanced unless told.
     pub profile: Profile,
     /// Options of columns by name, in the order they were first named.
@@ -65,6 +73,7 @@ impl Default for WriteOptions {
             page_bytes: 8 << 20,
             memory_limit: 256 << 20,
             checksums: true,
+            zone_maps: true,
             profile: Profile::default(),
             columns: Vec::new(),
         }
@@ -135,11 +144,12 @@ impl<W: Write> FileWriter<W> {
         let mut arrays = None;
         if options.version == Version::V2_0 {
             let plans = std::mem::take(&mut columns);
-            let of_file = ArrayColumns::new(&columns_of(&schema)?, plans)?;
+            let of_file = ArrayColumns::new(&columns_of(&schema)?, plans, options.zone_maps)?;
             names = of_file.names().map(str::to_owned).collect();
             arrays = Some(of_file);
         }
-        let summary = |name| ColumnSummary { name, pages: Vec::new() };
+        let summary = |name| ColumnSummary { name, pages: Vec::new(), zone_map_bytes: 0 };
+        let zone_maps = options.zone_maps;
         Ok(Self {
             sink: Sink::new(writer, options.checksums),
             schema,
@@ -147,7 +157,7 @@ impl<W: Write> FileWriter<W> {
             arrays,
             written: names.iter().map(|_| Vec::new()).collect(),
             summaries: names.into_iter().map(summary).collect(),
-            columns: columns.into_iter().map(ColumnWriter::new).collect(),
+            columns: columns.into_iter().map(|plan| ColumnWriter::new(plan, zone_maps)).collect(),
             global_buffers: Vec::new(),
             num_rows: 0,
             given: 0,
@@ -205,16 +215,48 @@ impl<W: Write> FileWriter<W> {
             let pages = arrays.last_pages(self.options.page_bytes)?;
             self.write_arrays(pages)?;
         }
+        let zone_maps = self.write_zone_maps()?;
         let num_pages = self.written.iter().map(|column| column.len() as u64).sum();
         let (schema, _) = fields::from_arrow(&self.schema, self.options.version)?;
         let descriptor = FileDescriptor { schema: Some(schema), length: self.num_rows };
         let is_blob = |column| self.arrays.as_ref().is_some_and(|arrays| arrays.is_blob(column));
-        let columns = self.written.iter().enumerate();
-        let columns: Vec<Vec<u8>> = columns.map(|(i, c)| encode_column(c, is_blob(i))).collect();
+        let columns = self.written.iter().zip(&zone_maps).enumerate();
+        let columns = columns.map(|(i, (pages, zone_map))| {
+            let followed = self.options.version == Version::V2_0;
+            let zone_map =
+                zone_map.as_ref().map(|span| (span, encode_zone_index(ROWS_PER_ZONE, 0, followed)));
+            encode_column(pages, is_blob(i), zone_map)
+        });
+        let columns: Vec<Vec<u8>> = columns.collect();
         self.write_end(&descriptor, &columns)?;
         let (num_rows, file_bytes) = (self.num_rows, self.sink.position());
         let columns = self.summaries;
         Ok((WriteSummary { num_rows, file_bytes, num_pages, columns }, self.sink.into_inner()?))
+    }
+
+    /// Writes the zone maps that are worth their bytes; returns where they lie, by column.
+    fn write_zone_maps(&mut self) -> Result<Vec<Option<std::ops::Range<u64>>>> {
+        let zones: Vec<Option<Gatherer>> = match &mut self.arrays {
+            Some(arrays) => arrays.take_zones(),
+            None => self.columns.iter_mut().map(|column| column.zones.take()).collect(),
+        };
+        let bytes = |summary: &ColumnSummary| summary.pages.iter().map(|page| page.bytes).sum();
+        let stored: Vec<u64> = self.summaries.iter().map(bytes).collect();
+        let average = stored.iter().sum::<u64>() / stored.len().max(1) as u64;
+        let maps = zones.into_par_iter().zip(stored);
+        let maps = maps.map(|(zones, stored)| zone_map::encode(zones, stored.max(average)));
+        let maps = maps.collect::<Result<Vec<_>>>()?;
+        let mut spans = Vec::with_capacity(maps.len());
+        for (map, summary) in maps.into_iter().zip(&mut self.summaries) {
+            let Some(map) = map else {
+                spans.push(None);
+                continue;
+            };
+            let start = self.sink.write_buffer(&map)?;
+            summary.zone_map_bytes = map.len() as u64;
+            spans.push(Some(start..start + map.len() as u64));
+        }
+        Ok(spans)
     }
 
     /// Writes the checksums and everything after the data.

@@ -26,6 +26,8 @@ pub struct ColumnSummary {
     pub name: String,
     /// Its pages.
     pub pages: Vec<PageSummary>,
+    /// Bytes of its zone map; 0 if it has none.
+    pub zone_map_bytes: u64,
 }
 
 /// A page that was written.

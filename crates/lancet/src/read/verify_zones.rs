@@ -1,0 +1,99 @@
+//! Checks the zone maps of a file: their rules, and that every row keeps to the bounds of its zone.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
+)]
+
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::NullBuffer;
+
+use super::FileReader;
+use super::verify::Verification;
+use super::zone_maps::{MappedLeaf, decode};
+use crate::error::{Error, Locate, Result};
+use crate::zones::gather::Gatherer;
+use crate::zones::map::ZoneMap;
+
+/// Rows that are read at a time.
+const READ_ROWS: u64 = 1 << 16;
+/// A map of fewer bytes a row is not written; one that claims more rows is not read to its end.
+const ROWS_PER_BYTE: u64 = 64;
+
+/// Checks the maps of all columns, which are loaded; rows only if nothing was wrong before.
+pub(super) fn verify(reader: &FileReader, found: &mut Verification) -> Result<()> {
+    let file = &reader.file;
+    let read_rows = found.problems.is_empty();
+    for leaf in MappedLeaf::all(&file.nodes) {
+        let Some((place, num_rows)) = file.zone_place(leaf.column) else { continue };
+        let load = || {
+            let place = place.map_err(|corrupt| Error::Corrupt(Box::new(corrupt)))?;
+            let bytes = file.read_buffer(place.span.clone())?;
+            decode(file, &leaf.data_type, &place, num_rows, bytes)
+        };
+        let Some(map) = found.note(load().in_column(leaf.column))? else { continue };
+        found.num_zone_maps = found.num_zone_maps.saturating_add(1);
+        if read_rows {
+            found.note(check_rows(reader, &leaf, &map).in_column(leaf.column))?;
+        }
+    }
+    Ok(())
+}
+
+/// Gathers the bounds of the rows anew, some zones at a time, and compares.
+fn check_rows(reader: &FileReader, leaf: &MappedLeaf, map: &ZoneMap) -> Result<()> {
+    let projection = leaf.projection(&reader.file)?;
+    reader.load_columns(&projection)?;
+    let most = reader.file.index.file_bytes.saturating_mul(ROWS_PER_BYTE).saturating_add(READ_ROWS);
+    let zones_at_a_time = (READ_ROWS / map.rows_per_zone().max(1)).max(1);
+    let mut first = 0_usize;
+    while first < map.num_zones() && map.rows(first).start < most {
+        let after = first.saturating_add(usize::try_from(zones_at_a_time).unwrap_or(usize::MAX));
+        let after = after.min(map.num_zones());
+        let rows = map.rows(first).start..map.rows(after.saturating_sub(1)).end;
+        if rows.end.saturating_sub(rows.start) > most {
+            return Ok(());
+        }
+        let rows_per_zone = u32::try_from(map.rows_per_zone()).unwrap_or(u32::MAX);
+        let Some(mut zones) = Gatherer::new(&leaf.data_type, rows_per_zone, usize::MAX) else {
+            return Ok(());
+        };
+        for part in parts(rows) {
+            let (values, valid) = leaf_of(&reader.read(&projection, part)?);
+            zones.push(&values, valid.as_ref())?;
+        }
+        map.check_values(first, &zones.finish()?)?;
+        first = after;
+    }
+    Ok(())
+}
+
+fn parts(rows: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let mut start = rows.start;
+    std::iter::from_fn(move || {
+        let end = start.saturating_add(READ_ROWS).min(rows.end);
+        let part = start..end;
+        start = end;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+/// The leaf in a batch of one column, and which of its rows are not null.
+fn leaf_of(batch: &RecordBatch) -> (ArrayRef, Option<NullBuffer>) {
+    let mut values = batch.column(0).clone();
+    let mut valid = None;
+    while let Some(array) = values.as_struct_opt() {
+        valid = NullBuffer::union(valid.as_ref(), array.nulls());
+        let child = array.columns().first().cloned();
+        let Some(child) = child else { break };
+        values = child;
+    }
+    let valid = NullBuffer::union(valid.as_ref(), values.logical_nulls().as_ref());
+    (values, valid)
+}

@@ -1,0 +1,282 @@
+//! Which zones may hold rows for which a filter is true.
+//!
+//! Every node of the filter becomes a list of [`Outcomes`], one a zone; a zone is left out if true
+//! is not among those of the root. For a zone of `n` rows, `k` of them null, with values in
+//! `[lo, hi]`, either perhaps unknown:
+//!
+//! | node | true is possible if | false is possible if |
+//! |---|---|---|
+//! | `x = v` | `lo <= v <= hi` | not `lo = v = hi`, exact, without NaN |
+//! | `x < v`, `x <= v` | `lo < v`, `lo <= v` | `hi >= v`, `hi > v` |
+//! | `x > v`, `x >= v` | `hi > v`, `hi >= v` | `lo <= v`, `lo < v` |
+//! | `x` starts with `p` | `lo < ` what follows all such `x`, `hi >= p` | not both bounds start with `p` |
+//!
+//! All of them only if `k < n`; null is possible if `k > 0`. `hi` is unknown where there is NaN,
+//! and false always possible: NaN may be above all numbers, or compare with none.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
+)]
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef};
+
+use super::filter::{Comparison, Filter};
+use super::keys::{Key, Keys, decoded, keys, literal_keys};
+use super::map::ZoneMap;
+use super::outcomes::Outcomes;
+use super::strings::after_prefix;
+
+/// Ranges of the rows of a file of `num_rows` rows outside of which no row makes the filter true:
+/// sorted, not empty, none touching the next. `map` finds the zone map of a column, if it has one.
+pub fn prune(
+    filter: &Filter,
+    num_rows: u64,
+    map: impl Fn(&str) -> Option<Arc<ZoneMap>>,
+) -> Vec<Range<u64>> {
+    let mut maps = BTreeMap::new();
+    let mut zones = None;
+    for column in filter.columns() {
+        let Some(map) = map(column).filter(|map| map.num_rows() == num_rows) else { continue };
+        // Files have one size of zones; a column that differs is left out.
+        let (rows_per_zone, _) = *zones.get_or_insert((map.rows_per_zone(), map.num_zones()));
+        if rows_per_zone == map.rows_per_zone() {
+            maps.insert(column, map);
+        }
+    }
+    let (rows_per_zone, num_zones) = zones.unwrap_or((num_rows, 1));
+    let outcomes = Zones { maps, num_zones }.evaluate(filter);
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    let mut start = 0_u64;
+    for outcome in outcomes {
+        let end = start.saturating_add(rows_per_zone).min(num_rows);
+        if outcome.has(Outcomes::TRUE) && start < end {
+            match ranges.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => ranges.push(start..end),
+            }
+        }
+        start = end;
+    }
+    ranges
+}
+
+/// The zones of a file.
+struct Zones<'a> {
+    maps: BTreeMap<&'a str, Arc<ZoneMap>>,
+    num_zones: usize,
+}
+
+impl Zones<'_> {
+    fn evaluate(&self, filter: &Filter) -> Vec<Outcomes> {
+        let found = match filter {
+            Filter::Compare { column, op, value } => self.compare(column, *op, value),
+            Filter::InList { column, values } => self.in_list(column, values),
+            Filter::StartsWith { column, prefix } => self.starts_with(column, prefix),
+            Filter::IsNull { column } => self.map(column).map(is_null),
+            Filter::IsTrue { column } => {
+                let yes: ArrayRef = Arc::new(arrow_array::BooleanArray::from(vec![true]));
+                self.compare(column, Comparison::Eq, &yes)
+            }
+            Filter::And(parts) => {
+                let all = vec![Outcomes::TRUE; self.num_zones];
+                Some(parts.iter().fold(all, |all, part| {
+                    all.into_iter().zip(self.evaluate(part)).map(|(a, b)| a.and(b)).collect()
+                }))
+            }
+            Filter::Or(parts) => {
+                let none = vec![Outcomes::FALSE; self.num_zones];
+                Some(parts.iter().fold(none, |any, part| {
+                    any.into_iter().zip(self.evaluate(part)).map(|(a, b)| a.or(b)).collect()
+                }))
+            }
+            Filter::Not(part) => Some(self.evaluate(part).into_iter().map(Outcomes::not).collect()),
+            Filter::Constant(true) => Some(vec![Outcomes::TRUE; self.num_zones]),
+            Filter::Constant(false) => Some(vec![Outcomes::FALSE; self.num_zones]),
+            Filter::Unknown => None,
+        };
+        found.unwrap_or_else(|| vec![Outcomes::ANY; self.num_zones])
+    }
+
+    fn map(&self, column: &str) -> Option<&ZoneMap> {
+        self.maps.get(column).map(Arc::as_ref)
+    }
+
+    fn compare(&self, column: &str, op: Comparison, value: &ArrayRef) -> Option<Vec<Outcomes>> {
+        if value.len() != 1 {
+            return None;
+        }
+        let literals = decoded(value)?;
+        compare_all(self.map(column)?, op, &literals)?.pop()
+    }
+
+    /// The union of equalities. Null for rows that are null, or where the list holds null.
+    fn in_list(&self, column: &str, values: &ArrayRef) -> Option<Vec<Outcomes>> {
+        let map = self.map(column)?;
+        let literals = decoded(values)?;
+        let nothing =
+            (0..map.num_zones()).map(|zone| Outcomes::of(false, true, map.facts(zone).nulls > 0));
+        let equal = compare_all(map, Comparison::Eq, &literals)?;
+        Some(equal.into_iter().fold(nothing.collect(), |any, one| {
+            any.into_iter().zip(one).map(|(a, b): (Outcomes, Outcomes)| a.or(b)).collect()
+        }))
+    }
+
+    fn starts_with(&self, column: &str, prefix: &[u8]) -> Option<Vec<Outcomes>> {
+        let map = self.map(column)?;
+        let (Keys::Bytes(lows), Keys::Bytes(highs)) = (keys(map.min())?, keys(map.max())?) else {
+            return None;
+        };
+        let after = after_prefix(prefix);
+        let bounds = lows.into_iter().zip(highs).enumerate();
+        Some(
+            bounds
+                .map(|(zone, (low, high))| {
+                    let not_above =
+                        low.zip(after.as_deref()).is_none_or(|(low, after)| low < after);
+                    let not_below = high.is_none_or(|high| high >= prefix);
+                    let all = low.zip(high).is_some_and(|(low, high)| {
+                        low.starts_with(prefix) && high.starts_with(prefix)
+                    });
+                    map.facts(zone).outcomes(not_above && not_below, !all)
+                })
+                .collect(),
+        )
+    }
+}
+
+fn is_null(map: &ZoneMap) -> Vec<Outcomes> {
+    let zones = (0..map.num_zones()).map(|zone| map.facts(zone));
+    zones.map(|zone| Outcomes::of(zone.nulls > 0, zone.nulls < zone.rows, false)).collect()
+}
+
+/// What is known of a zone beside its bounds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts {
+    pub(super) rows: u64,
+    pub(super) nulls: u64,
+    /// Whether there may be NaN.
+    pub(super) nan: bool,
+    /// Whether the bounds are values of the zone.
+    pub(super) exact: bool,
+}
+
+impl Facts {
+    /// The outcomes of a comparison that may be true or false of values.
+    fn outcomes(self, is_true: bool, is_false: bool) -> Outcomes {
+        let values = self.nulls < self.rows;
+        Outcomes::of(values && is_true, values && is_false, self.nulls > 0)
+    }
+}
+
+/// The outcomes of comparing with each of some literals.
+fn compare_all(map: &ZoneMap, op: Comparison, literals: &ArrayRef) -> Option<Vec<Vec<Outcomes>>> {
+    if literals.logical_null_count() == literals.len() {
+        // Whatever the type: null compares as null.
+        return Some(vec![vec![Outcomes::NULL; map.num_zones()]; literals.len()]);
+    }
+    let (literals, convertible) = literal_keys(literals, map.data_type())?;
+    let outcomes = match (keys(map.min())?, keys(map.max())?, literals) {
+        (Keys::Whole(low), Keys::Whole(high), Keys::Whole(literals)) => {
+            compare_keys(map, op, &low, &high, literals, &convertible)
+        }
+        (Keys::Bytes(low), Keys::Bytes(high), Keys::Bytes(literals)) => {
+            compare_keys(map, op, &low, &high, literals, &convertible)
+        }
+        (Keys::Float(low), Keys::Float(high), Keys::Float(literals)) => {
+            // NaN is no bound.
+            let number = |key: Option<f64>| key.filter(|key| !key.is_nan());
+            let low: Vec<_> = low.into_iter().map(number).collect();
+            let high: Vec<_> = high.into_iter().map(number).collect();
+            let literals = literals.into_iter().zip(convertible);
+            literals
+                .map(|(literal, convertible)| match literal {
+                    Some(nan) if nan.is_nan() => compare_nan(map, op, nan),
+                    literal => compare_key(map, op, &low, &high, literal, convertible),
+                })
+                .collect()
+        }
+        _ => return None,
+    };
+    Some(outcomes)
+}
+
+fn compare_keys<K: Key>(
+    map: &ZoneMap,
+    op: Comparison,
+    low: &[Option<K>],
+    high: &[Option<K>],
+    literals: Vec<Option<K>>,
+    convertible: &[bool],
+) -> Vec<Vec<Outcomes>> {
+    let literals = literals.into_iter().zip(convertible);
+    literals.map(|(literal, known)| compare_key(map, op, low, high, literal, *known)).collect()
+}
+
+/// A literal without a key is null if it could be converted.
+fn compare_key<K: Key>(
+    map: &ZoneMap,
+    op: Comparison,
+    low: &[Option<K>],
+    high: &[Option<K>],
+    literal: Option<K>,
+    convertible: bool,
+) -> Vec<Outcomes> {
+    let Some(value) = literal else {
+        let all = if convertible { Outcomes::NULL } else { Outcomes::ANY };
+        return vec![all; map.num_zones()];
+    };
+    let zones = low.iter().zip(high).enumerate();
+    zones.map(|(zone, (low, high))| compare_zone(map.facts(zone), op, *low, *high, value)).collect()
+}
+
+fn compare_zone<K: Key>(
+    zone: Facts,
+    op: Comparison,
+    low: Option<K>,
+    high: Option<K>,
+    value: K,
+) -> Outcomes {
+    let high = high.filter(|_| !zone.nan);
+    let some_less = || low.is_none_or(|low| low.may_be_less(value));
+    let some_at_most = || low.is_none_or(|low| low.may_be_at_most(value));
+    let some_greater = || high.is_none_or(|high| value.may_be_less(high));
+    let some_at_least = || high.is_none_or(|high| value.may_be_at_most(high));
+    let (is_true, is_false) = match op {
+        Comparison::Eq | Comparison::NotEq => {
+            let same = |bound: Option<K>| bound.is_some_and(|bound| bound.is_same(value));
+            let all = zone.exact && !zone.nan && same(low) && same(high);
+            (some_at_most() && some_at_least(), !all)
+        }
+        Comparison::Lt => (some_less(), some_at_least()),
+        Comparison::LtEq => (some_at_most(), some_greater()),
+        Comparison::Gt => (some_greater(), some_at_most()),
+        Comparison::GtEq => (some_at_least(), some_less()),
+    };
+    let outcomes = zone.outcomes(is_true, is_false || zone.nan);
+    if op == Comparison::NotEq { outcomes.not() } else { outcomes }
+}
+
+/// NaN equals NaN, and NaN that is above all numbers is at most NaN, or nothing is.
+fn compare_nan(map: &ZoneMap, op: Comparison, value: f64) -> Vec<Outcomes> {
+    let zones = (0..map.num_zones()).map(|zone| map.facts(zone));
+    zones
+        .map(|zone| {
+            let (is_true, is_false) = match op {
+                _ if zone.nan => (true, true),
+                Comparison::Eq => (false, true),
+                Comparison::NotEq => (true, false),
+                Comparison::GtEq if value.is_sign_positive() => (false, true),
+                _ => (true, true),
+            };
+            zone.outcomes(is_true, is_false)
+        })
+        .collect()
+}
