@@ -82,6 +82,12 @@ impl Fields {
     }
 }
 
+/// The name of the nested field that an expression is, with dots.
+pub(crate) fn field_name(node: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<String> {
+    let (column, path) = struct_path(node)?;
+    dotted(column, &path, schema)
+}
+
 /// The column and the names below it, if that is all the expression asks for.
 fn struct_path(node: &Arc<dyn PhysicalExpr>) -> Option<(usize, Vec<String>)> {
     let function = ScalarFunctionExpr::try_downcast_func::<GetFieldFunc>(node.as_ref())?;

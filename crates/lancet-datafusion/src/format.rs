@@ -6,7 +6,6 @@ use std::sync::Arc;
 use arrow_schema::{Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::stats::Precision;
 use datafusion::common::{GetExt, Statistics, internal_datafusion_err, not_impl_err};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
@@ -25,10 +24,10 @@ use lancet::WriteOptions;
 use lancet_object_store::{FetchOptions, Reader};
 use object_store::{ObjectMeta, ObjectStore};
 
-use crate::files;
 use crate::options::write_options;
 use crate::sink::LanceSink;
 use crate::source::LanceSource;
+use crate::{files, statistics};
 
 /// The ending of file names.
 const ENDING: &str = "lance";
@@ -131,13 +130,7 @@ impl FileFormat for LanceFormat {
         object: &ObjectMeta,
     ) -> Result<Statistics> {
         let reader = open(state, store, object).await?;
-        let mut statistics = Statistics::new_unknown(&table_schema);
-        statistics.num_rows =
-            usize::try_from(reader.num_rows()).map_or(Precision::Absent, Precision::Exact);
-        statistics.total_byte_size =
-            usize::try_from(object.size).map_or(Precision::Absent, Precision::Inexact);
-        statistics.calculate_total_byte_size(&table_schema);
-        Ok(statistics)
+        statistics::of_file(&reader, &table_schema, object.size).await
     }
 
     async fn create_physical_plan(

@@ -19,12 +19,15 @@
 //! | module | what |
 //! |---|---|
 //! | `format` | schema and statistics of files, and the plans that read and write them |
+//! | `statistics` | what is known of columns without reading them |
 //! | `options` | the options of `STORED AS LANCE` and `COPY` |
 //! | `files` | open files, shared by all who read them |
 //! | `source` | what a scan was asked for: columns, filters |
 //! | `opener` | one file of a scan: expressions fitted to it, its rows, its zones |
 //! | `fields` | the fields that expressions read |
 //! | `rows` | sets of rows |
+//! | `predicate` | predicates as filters over zone maps |
+//! | `zones` | the rows that zone maps leave |
 //! | `scan` | the batches of a file: filter columns first, the others for what is left |
 //! | `metrics` | what a scan did |
 //! | `sink` | writing |
@@ -37,10 +40,13 @@ mod format;
 mod metrics;
 mod opener;
 mod options;
+mod predicate;
 mod rows;
 mod scan;
 mod sink;
 mod source;
+mod statistics;
+mod zones;
 
 use std::sync::Arc;
 

@@ -10,8 +10,8 @@ use lancet_object_store::{FetchStats, Reader};
 pub(crate) struct Metrics {
     bytes_scanned: Count,
     requests: Count,
-    /// Rows that zone maps showed not to match; nothing of them is read.
-    pub(crate) rows_pruned: Count,
+    zones_pruned: Count,
+    rows_pruned: Count,
     /// Rows that the filters refused; only filter columns of them are read.
     pub(crate) rows_filtered: Count,
     /// Evaluating filters.
@@ -26,11 +26,18 @@ impl Metrics {
         Self {
             bytes_scanned: counter("bytes_scanned"),
             requests: counter("requests"),
-            rows_pruned: counter("rows_pruned_by_zones"),
+            zones_pruned: counter("zones_pruned"),
+            rows_pruned: counter("rows_pruned"),
             rows_filtered: counter("rows_filtered"),
             filter_time: MetricBuilder::new(set).subset_time("filter_time", partition),
             counted: Mutex::default(),
         }
+    }
+
+    /// Adds rows that zone maps showed not to match; nothing of them is read.
+    pub(crate) fn count_pruned(&self, rows: u64, rows_per_zone: u64) {
+        self.rows_pruned.add(rows as usize);
+        self.zones_pruned.add((rows / rows_per_zone) as usize);
     }
 
     /// Adds what was fetched since the last time. There is one of these for each reader.

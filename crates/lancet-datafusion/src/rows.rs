@@ -24,10 +24,22 @@ pub(crate) fn count(rows: &[Range<u64>]) -> u64 {
     rows.iter().map(|rows| rows.end - rows.start).sum()
 }
 
-/// The rows that lie in a range.
-pub(crate) fn within(rows: &[Range<u64>], range: &Range<u64>) -> Vec<Range<u64>> {
-    let cut = |rows: &Range<u64>| rows.start.max(range.start)..rows.end.min(range.end);
-    rows.iter().map(cut).filter(|rows| !rows.is_empty()).collect()
+/// The rows that are in both sets.
+pub(crate) fn common(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let mut both = Vec::new();
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        let rows = x.start.max(y.start)..x.end.min(y.end);
+        if !rows.is_empty() {
+            both.push(rows);
+        }
+        if x.end <= y.end {
+            a.next()
+        } else {
+            b.next()
+        };
+    }
+    both
 }
 
 /// The first rows.
@@ -123,7 +135,11 @@ mod tests {
     fn sets_of_rows() {
         let rows = vec![2..5, 7..8, 10..20];
         assert_eq!(count(&rows), 14);
-        assert_eq!(within(&rows, &(4..12)), [4..5, 7..8, 10..12]);
+        assert_eq!(common(&rows, &[4..12]), [4..5, 7..8, 10..12]);
+        assert_eq!(
+            common(&rows, &[0..3, 4..5, 8..10, 12..13, 19..30]),
+            [2..3, 4..5, 12..13, 19..20]
+        );
         assert_eq!(first(rows.clone(), 4), [2..5, 7..8]);
         assert_eq!(first(rows.clone(), 5), [2..5, 7..8, 10..11]);
         let windows = windows(rows, 2, 8);

@@ -22,6 +22,7 @@ use lancet_object_store::Reader;
 use crate::fields::Fields;
 use crate::metrics::Metrics;
 use crate::opener::Fitted;
+use crate::zones::Zones;
 use crate::{external, rows};
 
 /// Batches in a window, at most: reads are worth their while, and what is decoded stays in reach of
@@ -55,6 +56,7 @@ pub(crate) struct Scan {
 struct Filter {
     predicate: Arc<dyn PhysicalExpr>,
     columns: Vec<String>,
+    zones: Option<Zones>,
 }
 
 /// A column of the projection's input.
@@ -79,6 +81,10 @@ impl Scan {
         let rest_fields = projected.beyond(&filtered);
         let (rest, filter_columns) =
             (rest_fields.names(&file_schema), filtered.names(&file_schema));
+        let zones = match &fitted.predicate {
+            Some(predicate) => Zones::load(&reader, predicate, &filter_columns).await?,
+            None => None,
+        };
         let rest_schema = schema_of(&reader, &rest).await?;
         let filter_schema = schema_of(&reader, &filter_columns).await?;
 
@@ -103,7 +109,7 @@ impl Scan {
         let filter = match fitted.predicate {
             Some(predicate) => {
                 let predicate = reassign_expr_columns(predicate, &filter_schema)?;
-                Some(Filter { predicate, columns: filter_columns })
+                Some(Filter { predicate, columns: filter_columns, zones })
             }
             None => None,
         };
@@ -123,6 +129,10 @@ impl Scan {
 
     /// The batches of some rows.
     pub(crate) fn stream(self, rows: Vec<Range<u64>>) -> BoxStream<'static, Result<RecordBatch>> {
+        let rows = match self.prune(rows) {
+            Ok(rows) => rows,
+            Err(error) => return stream::once(async { Err(error) }).boxed(),
+        };
         let first = self.batch_rows as u64;
         let most = first.saturating_mul(WINDOW_BATCHES).min(self.rows_of_bytes(WINDOW_BYTES));
         let windows = rows::windows(rows, first.min(most), most);
@@ -135,6 +145,17 @@ impl Scan {
         windows.map_ok(|batches| stream::iter(batches.into_iter().map(Ok))).try_flatten().boxed()
     }
 
+    /// The rows that zone maps leave.
+    fn prune(&self, rows: Vec<Range<u64>>) -> Result<Vec<Range<u64>>> {
+        let Some(zones) = self.filter.as_ref().and_then(|filter| filter.zones.as_ref()) else {
+            return Ok(rows);
+        };
+        let kept = zones.keep(&rows)?;
+        let pruned = rows::count(&rows) - rows::count(&kept);
+        self.metrics.count_pruned(pruned, zones.rows_per_zone());
+        Ok(kept)
+    }
+
     /// About as many rows as have this many bytes.
     fn rows_of_bytes(&self, bytes: u64) -> u64 {
         let filter = self.filter.iter().flat_map(|filter| &filter.columns);
@@ -145,7 +166,9 @@ impl Scan {
 
     /// Reads a window.
     async fn read(&self, rows: Vec<Range<u64>>) -> Result<Vec<RecordBatch>> {
+        let rows = self.prune(rows)?;
         let read = match &self.filter {
+            Some(_) if rows.is_empty() => Ok(None),
             Some(filter) => self.read_filtered(filter, rows).await,
             None => {
                 let batch = self.fetch(rows, &self.rest).await?;

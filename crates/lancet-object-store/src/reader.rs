@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use lancet::{FileReader, Opening, ReadOptions, ReadRequest, Version};
+use lancet::{FileReader, Opening, ReadOptions, ReadRequest, Version, ZoneMap};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
@@ -98,6 +98,16 @@ impl Reader {
         columns: Option<&[&str]>,
     ) -> Result<RecordBatch> {
         self.run(self.file.request_ranges(ranges, columns)?).await
+    }
+
+    /// The zone map of each column, as [`FileReader::zone_maps`] gives them.
+    pub async fn zone_maps(&self, columns: &[&str]) -> Result<Vec<Option<Arc<ZoneMap>>>> {
+        let mut request = self.file.request_zone_maps(columns)?;
+        while !request.spans().is_empty() {
+            let bytes = self.object.fetch_all(request.spans()).await?;
+            request.supply(bytes)?;
+        }
+        Ok(request.finish()?)
     }
 
     /// Starts to describe a scan.
