@@ -48,6 +48,9 @@ pub struct Args {
     /// Option of one column of a Lance file; repeatable
     #[arg(long, value_name = "COLUMN.OPTION=VALUE", value_parser = column_option)]
     set: Vec<ColumnOption>,
+    /// Leave out the zone maps of a Lance file, by which readers skip rows
+    #[arg(long)]
+    no_zone_maps: bool,
     /// Print how each page of a Lance file is encoded, why, and what else was considered
     #[arg(long)]
     explain: bool,
@@ -95,6 +98,7 @@ impl Args {
         let mut options = WriteOptions::default();
         options.version = self.format_version;
         options.profile = self.profile;
+        options.zone_maps = !self.no_zone_maps;
         options.page_bytes = self.page_bytes.unwrap_or(options.page_bytes);
         for ColumnOption { column, key, value } in &self.set {
             options.column(column).set(key, value).map_err(|e| Error::new(e.to_string()))?;

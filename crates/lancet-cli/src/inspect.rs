@@ -54,6 +54,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         for column in &report.columns {
             writeln!(out, "\n{}", column_title(column))?;
             writeln!(out, "{}", page_table(column, report.file_bytes))?;
+            if let Some(map) = &column.zone_map {
+                let (at, size) = (units::count(map.position), units::count(map.bytes));
+                writeln!(out, "{} at {at}: {size} bytes", map.holds)?;
+            }
         }
     }
     Ok(())
@@ -107,6 +111,7 @@ pub fn column_table(report: &FileReport) -> String {
         ">bytes",
         ">share",
         ">per row",
+        ">zone map",
         "encodings",
     ]);
     for column in &report.columns {
@@ -119,6 +124,7 @@ pub fn column_table(report: &FileReport) -> String {
             units::bytes(column.bytes),
             units::share(column.bytes, report.file_bytes),
             units::per_row(column.bytes, rows),
+            column.zone_map.as_ref().map_or_else(|| "–".into(), |map| units::bytes(map.bytes)),
             encodings(column),
         ]);
     }
@@ -210,6 +216,7 @@ fn column_json(column: &ColumnReport, with_pages: bool) -> Value {
         "name": column.name,
         "type": column.data_type.to_string(),
         "bytes": column.bytes,
+        "zone_map_bytes": column.zone_map.as_ref().map(|map| map.bytes),
         "num_pages": column.pages.len(),
         "encodings": encodings(column),
     });

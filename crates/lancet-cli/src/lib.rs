@@ -20,6 +20,7 @@ mod rows;
 mod schema;
 #[cfg(feature = "sql")]
 mod sql;
+mod stats;
 mod table;
 mod take;
 mod text;
@@ -66,6 +67,8 @@ enum Command {
     Schema(schema::Args),
     /// Show columns, pages and encodings of a Lance file
     Inspect(inspect::Args),
+    /// Show the least and the greatest value of each column of a Lance file
+    Stats(stats::Args),
     /// Check every rule of the format over a whole Lance file
     Verify(verify::Args),
     /// Compare the encodings each column could have, and recommend one
@@ -105,6 +108,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Sql(args) => sql::run(args, cli.quiet, out),
         Command::Schema(args) => schema::run(args, out),
         Command::Inspect(args) => inspect::run(args, out),
+        Command::Stats(args) => stats::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
         Command::RowIds(args) => row_ids::run(args, out),

@@ -62,7 +62,11 @@ fn checked(found: &Verification) -> String {
         0 => "no checksums in the file".into(),
         n => format!("{} checksums", units::count(n)),
     };
-    format!("{} pages, {checksums}", units::count(found.num_pages))
+    let zone_maps = match found.num_zone_maps {
+        0 => String::new(),
+        n => format!(", {}", units::counted(n, "zone map")),
+    };
+    format!("{} pages, {checksums}{zone_maps}", units::count(found.num_pages))
 }
 
 fn found_json(file: &str, found: &Verification) -> Value {
@@ -80,6 +84,7 @@ fn found_json(file: &str, found: &Verification) -> Value {
         "sound": found.problems.is_empty(),
         "pages": found.num_pages,
         "checksums": found.num_checksums,
+        "zone_maps": found.num_zone_maps,
         "problems": found.problems.iter().map(problem).collect::<Vec<_>>(),
     })
 }

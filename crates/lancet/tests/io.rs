@@ -37,6 +37,7 @@ fn file_with(
     // Forms that are easy to foretell, and nothing beside the pages.
     options.profile = Profile::Fast;
     options.checksums = false;
+    options.zone_maps = false;
     set(&mut options);
     let mut file = Vec::new();
     let mut writer = FileWriter::new(&mut file, batch.schema(), options).unwrap();

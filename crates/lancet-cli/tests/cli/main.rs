@@ -12,4 +12,5 @@ mod read;
 mod row_ids;
 #[cfg(feature = "sql")]
 mod sql;
+mod stats;
 mod verify;

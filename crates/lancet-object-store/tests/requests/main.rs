@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use arrow_array::{Int64Array, RecordBatch, StringArray};
 use futures::TryStreamExt;
-use lancet::{ReadOptions, WriteOptions};
+use lancet::{Comparison, Filter, ReadOptions, WriteOptions};
 use lancet_object_store::{Error, FetchOptions, Reader, Writer};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -128,6 +128,31 @@ async fn scans_give_all_rows_in_order() {
     assert_eq!(names.schema().fields().len(), 1);
     let names: Vec<RecordBatch> = names.try_collect().await.unwrap();
     assert_eq!(names.iter().map(RecordBatch::num_rows).sum::<usize>(), ROWS as usize);
+}
+
+#[tokio::test]
+async fn pruning_is_one_request_and_then_none() {
+    let (store, path, _) = with_table().await;
+    let mut fetch = FetchOptions::default();
+    // The tail holds the metadata and nothing else.
+    fetch.tail_bytes = 4 << 10;
+    let options = ReadOptions::default();
+    let reader = Reader::open_with(shared(&store), path, options, fetch).await.unwrap();
+    store.gets();
+    let name = StringArray::new_scalar("name 7919");
+    let above = StringArray::new_scalar("zzz");
+    let filter = Filter::compare("name", Comparison::Eq, &name).or(Filter::compare(
+        "id",
+        Comparison::Eq,
+        &Int64Array::new_scalar(i64::MIN),
+    ));
+    assert!(!reader.prune(&filter).await.unwrap().is_empty());
+    assert_eq!(store.gets().len(), 1);
+    let filter = Filter::compare("name", Comparison::Gt, &above);
+    assert_eq!(reader.prune(&filter).await.unwrap(), []);
+    let maps = reader.zone_maps(&["id", "name"]).await.unwrap();
+    assert_eq!(maps[0].as_ref().unwrap().num_zones(), 37);
+    assert_eq!(store.gets().len(), 0);
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use super::ReadOptions;
 use super::cache::CachedPage;
 use super::file::{OpenFile, read_one, within};
-use super::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
+use super::inspect::{BufferReport, ColumnReport, FileReport, PageReport, zone_map};
 use super::request::ProjectedColumns;
 use super::source::Source;
 use crate::codec::Budget;
@@ -259,7 +259,8 @@ pub(super) fn report(file: &OpenFile, columns: &Columns) -> Result<FileReport> {
         let Some(column) = columns.get(index) else { continue };
         let pages: Vec<PageReport> = column.pages.iter().map(page_report).collect();
         let bytes = pages.iter().map(|page| page.bytes).sum();
-        reports.push(ColumnReport { index, name, data_type, bytes, pages });
+        let zone_map = zone_map(file, index);
+        reports.push(ColumnReport { index, name, data_type, bytes, pages, zone_map });
     }
     Ok(FileReport::new(file, reports))
 }

@@ -46,6 +46,8 @@ pub struct ColumnReport {
     pub bytes: u64,
     /// The pages, in row order.
     pub pages: Vec<PageReport>,
+    /// The zone map, if it has one.
+    pub zone_map: Option<BufferReport>,
 }
 
 /// One page of a column.
@@ -64,11 +66,11 @@ pub struct PageReport {
     pub buffers: Vec<BufferReport>,
 }
 
-/// One buffer of a page.
+/// One buffer of a page, or of a column.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct BufferReport {
-    /// What it holds: chunk words, chunks, dictionary, repetition index, levels, values.
+    /// What it holds: chunk words, chunks, dictionary, repetition index, levels, values, zone map.
     pub holds: String,
     /// Where it starts in the file.
     pub position: u64,
@@ -87,7 +89,8 @@ pub(super) fn report(file: &OpenFile, projection: &ProjectedColumns) -> Result<F
         let Some(column) = file.column(leaf.column) else { continue };
         let pages: Vec<PageReport> = column.pages.iter().map(page_report).collect();
         let bytes = pages.iter().map(|page| page.bytes).sum();
-        columns.push(ColumnReport { index: leaf.column, name, data_type, bytes, pages });
+        let zone_map = zone_map(file, leaf.column);
+        columns.push(ColumnReport { index: leaf.column, name, data_type, bytes, pages, zone_map });
     }
     Ok(FileReport::new(file, columns))
 }
@@ -106,6 +109,14 @@ impl FileReport {
             columns,
         }
     }
+}
+
+/// The zone map of a column that is loaded, as far as it can be found.
+pub(super) fn zone_map(file: &OpenFile, column: u32) -> Option<BufferReport> {
+    let (place, _) = file.zone_place(column)?;
+    let place = place.ok()?;
+    let holds = format!("zone map, {} rows a zone", place.rows_per_zone);
+    Some(BufferReport { holds, position: place.span.start, bytes: place.size_bytes() })
 }
 
 fn name_leaves(node: &Node, prefix: &str, names: &mut Vec<(String, DataType)>) {

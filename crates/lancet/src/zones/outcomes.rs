@@ -22,10 +22,6 @@ impl Outcomes {
         self.0 & other.0 != 0
     }
 
-    pub(super) fn union(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
     pub(super) fn and(self, other: Self) -> Self {
         let null = self.has(Self::NULL) && other.has(Self(5))
             || other.has(Self::NULL) && self.has(Self::TRUE);
@@ -58,11 +54,12 @@ mod tests {
 
     fn set(values: impl Iterator<Item = Option<bool>>) -> Outcomes {
         values.fold(Outcomes(0), |set, value| {
-            set.union(match value {
+            let one = match value {
                 Some(true) => Outcomes::TRUE,
                 Some(false) => Outcomes::FALSE,
                 None => Outcomes::NULL,
-            })
+            };
+            Outcomes(set.0 | one.0)
         })
     }
 

@@ -1,0 +1,202 @@
+//! `lancet stats`: what the zone maps of a Lance file say about its columns.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::DataType;
+use lancet::{ColumnReport, FileReader, ZoneMap};
+use serde_json::{Value, json};
+
+use crate::error::{Error, InFile, Result};
+use crate::format::check_is_lance;
+use crate::table::Grid;
+use crate::{text, units};
+
+const EXAMPLES: &str = "\
+Examples:
+  lancet stats orders.lance
+  lancet stats orders.lance --zones --columns price
+  lancet stats orders.lance --json | jq '.columns[] | {name, min, max}'
+
+A bound with `~` may lie further out than any value: long strings are cut.";
+
+/// Whose statistics to show.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Lance file to read
+    file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// List every zone
+    #[arg(short, long)]
+    zones: bool,
+    /// Columns to show; nested ones with dots: a,b.c
+    #[arg(short, long, value_delimiter = ',')]
+    columns: Vec<String>,
+}
+
+/// A column and its zone map.
+struct Column {
+    name: String,
+    data_type: DataType,
+    map: Option<Arc<ZoneMap>>,
+    /// Why there is no map.
+    missing: &'static str,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    check_is_lance(&args.file, "stats")?;
+    let reader = FileReader::open(&args.file).in_file(&args.file)?;
+    let columns = columns(&reader, &args.columns).in_file(&args.file)?;
+    let name = args.file.display();
+    if args.json {
+        let columns = columns.iter().map(|column| column_json(column, args.zones));
+        let report = json!({
+            "file": name.to_string(),
+            "rows": reader.num_rows(),
+            "columns": columns.collect::<Result<Vec<_>>>()?,
+        });
+        return Ok(writeln!(out, "{report:#}")?);
+    }
+    writeln!(out, "{name}: {}\n", units::rows(reader.num_rows()))?;
+    writeln!(out, "{}", column_table(&columns)?)?;
+    for column in columns.iter().filter(|_| args.zones) {
+        if let Some(map) = &column.map {
+            writeln!(out, "\n{} ({})", column.name.escape_debug(), column.data_type)?;
+            writeln!(out, "{}", zone_table(map)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// The columns asked for, or all that hold values.
+fn columns(reader: &FileReader, names: &[String]) -> lancet::Result<Vec<Column>> {
+    let report = reader.inspect()?;
+    let holds_values = |column: &&ColumnReport| !column.data_type.is_nested();
+    let mut found = Vec::new();
+    let mut known: Vec<&ColumnReport> = report.columns.iter().filter(holds_values).collect();
+    if !names.is_empty() {
+        // An unknown name is an error that knows near ones.
+        reader.zone_maps(names)?;
+        let below = |column: &ColumnReport, name: &str| {
+            let rest = column.name.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        known.retain(|column| names.iter().any(|name| below(column, name)));
+    }
+    for column in known {
+        let map = reader.zone_maps([&column.name]).map_or(None, |mut maps| maps.pop().flatten());
+        let missing = if column.zone_map.is_some() { "unsound zone map" } else { "no zone map" };
+        let (name, data_type) = (column.name.clone(), column.data_type.clone());
+        found.push(Column { name, data_type, map, missing });
+    }
+    Ok(found)
+}
+
+fn column_table(columns: &[Column]) -> Result<String> {
+    let header = ["column", "type", ">rows", ">nulls", ">NaN", ">zones", "min", "max"];
+    let mut grid = Grid::new(&header);
+    for Column { name, data_type, map, missing } in columns {
+        let (name, data_type) = (name.escape_debug().to_string(), data_type.to_string());
+        let Some(map) = map else {
+            let none = ["", "", "", ""].map(String::from);
+            let row = [name, data_type].into_iter().chain(none);
+            grid.push(row.chain([(*missing).to_owned(), String::new()]));
+            continue;
+        };
+        let all = map.statistics();
+        grid.push([
+            name,
+            data_type,
+            units::count(all.num_rows),
+            units::count(all.null_count),
+            all.nan_count.map_or_else(|| "?".into(), units::count),
+            units::count(map.num_zones() as u64),
+            bound(all.min.as_ref(), 0, all.exact)?,
+            bound(all.max.as_ref(), 0, all.exact)?,
+        ]);
+    }
+    Ok(grid.plain())
+}
+
+fn zone_table(map: &ZoneMap) -> Result<String> {
+    let mut grid = Grid::new(&[">zone", ">first row", ">rows", ">nulls", ">NaN", "min", "max"]);
+    for zone in 0..map.num_zones() {
+        let (rows, exact) = (map.rows(zone), map.is_exact(zone));
+        let nans = map.nan_counts().map(|counts| u64::from(counts.value(zone)));
+        grid.push([
+            units::count(zone as u64),
+            units::count(rows.start),
+            units::count(rows.end - rows.start),
+            units::count(map.null_counts().value(zone).into()),
+            nans.map_or_else(|| "?".into(), units::count),
+            bound(Some(map.min()), zone, exact)?,
+            bound(Some(map.max()), zone, exact)?,
+        ]);
+    }
+    Ok(grid.plain())
+}
+
+/// A bound for people.
+fn bound(bounds: Option<&ArrayRef>, row: usize, exact: bool) -> Result<String> {
+    let Some(bounds) = bounds.filter(|bounds| bounds.is_valid(row)) else {
+        return Ok("–".into());
+    };
+    let refused = |e: arrow_schema::ArrowError| Error::new(e.to_string());
+    let formatter =
+        ArrayFormatter::try_new(bounds.as_ref(), &FormatOptions::default()).map_err(refused)?;
+    let text = formatter.value(row).try_to_string().map_err(refused)?;
+    let about = if exact { "" } else { "~" };
+    Ok(format!("{about}{}", text.escape_debug()))
+}
+
+fn column_json(column: &Column, with_zones: bool) -> Result<Value> {
+    let mut json = json!({
+        "name": column.name,
+        "type": column.data_type.to_string(),
+        "zones": Value::Null,
+    });
+    let Some(map) = &column.map else {
+        json["missing"] = column.missing.into();
+        return Ok(json);
+    };
+    let all = map.statistics();
+    json["rows"] = all.num_rows.into();
+    json["nulls"] = all.null_count.into();
+    json["nans"] = all.nan_count.into();
+    json["min"] = all.min.map_or(Ok(Value::Null), |min| value(&min, 0))?;
+    json["max"] = all.max.map_or(Ok(Value::Null), |max| value(&max, 0))?;
+    json["exact"] = all.exact.into();
+    json["rows_per_zone"] = map.rows_per_zone().into();
+    json["zones"] = map.num_zones().into();
+    if with_zones {
+        let zones = (0..map.num_zones()).map(|zone| {
+            Ok(json!({
+                "first_row": map.rows(zone).start,
+                "rows": map.rows(zone).end - map.rows(zone).start,
+                "nulls": map.null_counts().value(zone),
+                "nans": map.nan_counts().map(|counts| counts.value(zone)),
+                "min": value(map.min(), zone)?,
+                "max": value(map.max(), zone)?,
+                "exact": map.is_exact(zone),
+            }))
+        });
+        json["each_zone"] = zones.collect::<Result<Vec<_>>>()?.into();
+    }
+    Ok(json)
+}
+
+/// A bound for programs: as `lancet cat --format jsonl` prints values.
+fn value(bounds: &ArrayRef, row: usize) -> Result<Value> {
+    let batch = RecordBatch::try_from_iter([("v", bounds.slice(row, 1))]);
+    let batch = batch.map_err(|e| Error::new(e.to_string()))?;
+    let line = text::json_lines(&batch).map_err(Error::new)?;
+    let object: Value = serde_json::from_slice(&line).map_err(|e| Error::new(e.to_string()))?;
+    Ok(object["v"].clone())
+}
