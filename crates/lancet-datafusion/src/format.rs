@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::{GetExt, Statistics, internal_datafusion_err, not_impl_err};
@@ -80,6 +80,17 @@ async fn open(
     files::open(store, object, Some(cache.as_ref()), FetchOptions::default()).await
 }
 
+/// One schema for all files. What some files lack may be null.
+fn merged(schemas: &[Schema]) -> Result<Schema> {
+    let merged = Schema::try_merge(schemas.iter().cloned())?;
+    let everywhere = |name: &str| schemas.iter().all(|s| s.column_with_name(name).is_some());
+    let fields = merged.fields().iter().map(|field| match everywhere(field.name()) {
+        true => field.clone(),
+        false => Arc::new(Field::clone(field).with_nullable(true)),
+    });
+    Ok(Schema::new(fields.collect::<Vec<_>>()))
+}
+
 #[async_trait]
 impl FileFormat for LanceFormat {
     fn get_ext(&self) -> String {
@@ -119,7 +130,7 @@ impl FileFormat for LanceFormat {
             .buffered(concurrency)
             .try_collect()
             .await?;
-        Ok(Arc::new(Schema::try_merge(schemas)?))
+        Ok(Arc::new(merged(&schemas)?))
     }
 
     async fn infer_stats(

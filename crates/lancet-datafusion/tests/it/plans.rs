@@ -29,6 +29,27 @@ async fn the_number_of_rows_is_known_without_a_scan() {
 }
 
 #[tokio::test]
+async fn bounds_and_nulls_are_known_without_a_scan() {
+    let folder = folder();
+    let path = folder.path().join("t.lance");
+    write(&path, &[table(12_345)]);
+    let ctx = session(2);
+    let scan = plan(&ctx, &format!("SELECT * FROM '{}'", path.display())).await;
+    let statistics =
+        StatisticsContext::new().compute(scan.as_ref(), &StatisticsArgs::new()).unwrap();
+    let [id, name] = statistics.column_statistics.as_slice() else { panic!("two columns") };
+    assert_eq!(id.null_count, Precision::Exact(0));
+    assert_eq!(id.min_value, Precision::Exact(0_i64.into()));
+    assert_eq!(id.max_value, Precision::Exact(12_344_i64.into()));
+    assert_eq!(name.null_count, Precision::Exact(1_235));
+    let extremes = plan(&ctx, &format!("SELECT min(id), max(id) FROM '{}'", path.display())).await;
+    let shown = displayable(extremes.as_ref()).indent(false).to_string();
+    assert!(!shown.contains("DataSourceExec: file_groups"), "{shown}");
+    let text = text(&ctx, &format!("SELECT min(id), max(id) FROM '{}'", path.display())).await;
+    assert!(text.contains("| 0 ") && text.contains("| 12344 "), "{text}");
+}
+
+#[tokio::test]
 async fn plans_show_the_filter_and_what_it_did() {
     let folder = folder();
     let path = folder.path().join("t.lance");
@@ -39,7 +60,8 @@ async fn plans_show_the_filter_and_what_it_did() {
     assert!(plan.contains("file_type=lance, predicate=id"), "{plan}");
     assert!(!plan.contains("FilterExec"), "{plan}");
     let analyzed = text(&ctx, &format!("EXPLAIN ANALYZE {sql}")).await;
-    for metric in ["bytes_scanned=", "requests=", "rows_filtered=49.95 K", "rows_pruned_by_zones="]
+    for metric in
+        ["bytes_scanned=", "requests=", "rows_filtered=49.95 K", "zones_pruned=", "rows_pruned="]
     {
         assert!(analyzed.contains(metric), "{metric} in {analyzed}");
     }
