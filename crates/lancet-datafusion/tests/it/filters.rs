@@ -6,6 +6,7 @@ use datafusion::arrow::array::{
     StringArray, StructArray,
 };
 use datafusion::arrow::buffer::NullBuffer;
+use datafusion::arrow::compute::{not, nullif};
 use datafusion::arrow::datatypes::{DataType, Field, Fields};
 
 /// Numbers that are as good as random.
@@ -63,9 +64,15 @@ fn table(rows: i64) -> RecordBatch {
     );
     let children: Fields =
         vec![Field::new("n", DataType::Int32, true), Field::new("s", DataType::Utf8, true)].into();
-    let there = NullBuffer::from_iter((0..rows).map(|n| n * 3 / rows != 1 || n % 4 > 0));
-    let pair: ArrayRef =
-        Arc::new(StructArray::new(children, vec![ints.clone(), strings.clone()], Some(there)));
+    // Values of a struct that is null are null: what lies below it is not kept in files.
+    let there = BooleanArray::from_iter((0..rows).map(|n| Some(n * 3 / rows != 1 || n % 4 > 0)));
+    let gone = not(&there).unwrap();
+    let below = |column: &ArrayRef| nullif(column, &gone).unwrap();
+    let pair: ArrayRef = Arc::new(StructArray::new(
+        children,
+        vec![below(&ints), below(&strings)],
+        Some(NullBuffer::new(there.values().clone())),
+    ));
     RecordBatch::try_from_iter([
         ("id", ids),
         ("i", ints),
