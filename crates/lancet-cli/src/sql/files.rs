@@ -51,9 +51,10 @@ impl UrlTableFactory for Files {
             .infer_partitions_from_path(&self.0)
             .await?
             .infer_schema(&self.0)
-            .await?;
+            .await
+            .map_err(|error| about(name, error))?;
         if config.file_schema.as_ref().is_none_or(|schema| schema.fields().is_empty()) {
-            return plan_err!("{name}: no file with columns is called so");
+            return plan_err!("{name}: there are no columns");
         }
         Ok(Some(Arc::new(ListingTable::try_new(config)?)))
     }
@@ -103,6 +104,19 @@ fn first_file(folder: &Path) -> Option<PathBuf> {
         true => first_file(entry),
         false => Format::from_path(entry).is_ok().then(|| entry.clone()),
     })
+}
+
+/// What went wrong with the files of a name.
+fn about(name: &str, error: DataFusionError) -> DataFusionError {
+    let message = match error.find_root() {
+        DataFusionError::Plan(message) if message.starts_with("No files found") => {
+            "no file is called so".into()
+        }
+        DataFusionError::Plan(message) => message.clone(),
+        DataFusionError::External(cause) => cause.to_string(),
+        other => other.strip_backtrace(),
+    };
+    DataFusionError::Plan(format!("{name}: {message}"))
 }
 
 fn plan(error: Error) -> DataFusionError {

@@ -157,7 +157,11 @@ fn print_plan(batches: &[RecordBatch], out: &mut dyn Write) -> Result<()> {
 
 /// An error of the query in one line, with what to do about it where that is known.
 fn told(error: DataFusionError) -> Error {
-    let message = error.strip_backtrace();
+    let message = match error.find_root() {
+        DataFusionError::Plan(message) | DataFusionError::Configuration(message) => message.clone(),
+        DataFusionError::External(cause) => cause.to_string(),
+        other => other.strip_backtrace(),
+    };
     let line = message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ");
     let hint = if line.contains("table '") && line.contains("not found") {
         "; a file is a table when its name is in quotes: FROM 'data.lance'"
