@@ -95,6 +95,7 @@ fn test() -> Result<()> {
         random.args(["--seeds", seeds, "--profile", profile]);
         steps.run(&format!("random tables, {profile}, both ways with the reference"), random)?;
     }
+    steps.run("files with zone maps, read by the reference", script(&python, "zone_maps.py")?)?;
     steps.run("row ids of the reference's tables", script(&python, "row_ids.py")?)?;
     steps.run("queries, beside DuckDB and for the reference", script(&python, "sql.py")?)?;
     steps.finish();

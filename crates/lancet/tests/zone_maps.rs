@@ -3,6 +3,7 @@
 #![allow(clippy::field_reassign_with_default)]
 
 #[path = "support/counted.rs"]
+#[expect(dead_code, reason = "each test uses a part of the source")]
 mod counted;
 
 use std::ops::Range;
@@ -40,7 +41,9 @@ fn open(file: &[u8]) -> FileReader {
 }
 
 fn scattered(i: u64) -> u64 {
-    i.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    let spread = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (spread ^ (spread >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed ^ (mixed >> 27)
 }
 
 /// Columns of many types; structs are null now and then unless `plain`.
@@ -109,8 +112,8 @@ fn every_column_has_a_map_that_holds() {
         assert_eq!(id.min.unwrap().as_primitive::<Int64Type>().value(0), 0);
         assert_eq!(id.max.unwrap().as_primitive::<Int64Type>().value(0), 29_999);
         let text = maps[5].as_ref().unwrap();
-        assert_eq!(text.is_exact(0), version == Version::V2_0 && text.is_exact(0));
-        let nulls = if version == Version::V2_0 { 1171 } else { 8192 };
+        assert!((0..4).any(|zone| !text.is_exact(zone)));
+        let nulls = if version == Version::V2_0 { 1170 } else { 8192 };
         assert_eq!(text.null_counts().value(1), nulls, "{version}");
         assert_eq!(text.min().is_null(1), version != Version::V2_0);
         // Written again the file is the same.
@@ -196,7 +199,7 @@ fn one_zone(column: ArrayRef, version: Version) -> (Vec<u8>, Range<usize>) {
 
 fn numbers() -> ArrayRef {
     // From 1000 on, so that a lower bound of 0 is a lie.
-    Arc::new(UInt64Array::from_iter_values((0..5_000).map(|i| (scattered(i) >> 1).max(1000))))
+    Arc::new(UInt64Array::from_iter_values((0..8_000).map(|i| (scattered(i) >> 1).max(1000))))
 }
 
 #[test]
@@ -204,7 +207,7 @@ fn broken_maps_are_ignored_and_told() {
     for version in VERSIONS {
         let (file, map) = one_zone(numbers(), version);
         let strings: ArrayRef = Arc::new(StringArray::from_iter_values(
-            (0..5_000).map(|i| format!("{:x}", scattered(i))),
+            (0..8_000).map(|i| format!("{:x}", scattered(i))),
         ));
         let (texts, text_map) = one_zone(strings, version);
         let footer = map.end - 40;
@@ -223,7 +226,7 @@ fn broken_maps_are_ignored_and_told() {
             // min, max, null_count, nan_count, exact: 8, 8, 4, 4, 1 bytes.
             (&file, map.start, vec![0xff; 8], "min above max"),
             (&file, map.start + 16, vec![0xff; 4], "nulls"),
-            (&file, map.start + 16, vec![0x88, 0x13, 0, 0], "all null with bounds"),
+            (&file, map.start + 16, vec![0x40, 0x1f, 0, 0], "all null with bounds"),
             (&file, map.start + 20, vec![1, 0, 0, 0], "NaNs of integers"),
             (&file, length + 1, vec![2], "another number of zones"),
             (&file, metadata + 1, vec![0x80, 0x20], "rows a zone"),
@@ -239,13 +242,13 @@ fn broken_maps_are_ignored_and_told() {
                 op: Comparison::Eq,
                 value: Arc::new(UInt64Array::from(vec![0])),
             };
-            assert_eq!(reader.prune(&nothing).unwrap(), [0..5_000], "{version}: {what}");
+            assert_eq!(reader.prune(&nothing).unwrap(), [0..8_000], "{version}: {what}");
             let found = reader.verify().unwrap();
             assert_eq!(found.problems.len(), 1, "{version}: {what}: {:?}", found.problems);
             assert_eq!(found.problems[0].column, Some(0));
             assert_eq!(
                 reader.scan().build().unwrap().map(|b| b.unwrap().num_rows()).sum::<usize>(),
-                5_000
+                8_000
             );
         }
     }
@@ -283,7 +286,7 @@ fn no_changed_bit_does_harm() {
                 };
                 let _ = reader.prune(&filter);
                 if map.contains(&at) && bit == at % 8 {
-                    assert_eq!(reader.take(&[0, 4_999]).unwrap().slice(0, 1), all.slice(0, 1));
+                    assert_eq!(reader.take(&[0, 7_999]).unwrap().slice(0, 1), all.slice(0, 1));
                     reader.verify().unwrap();
                 }
             }

@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 /// A file being opened by a driver that reads it in its own way: it is told which bytes are needed,
 /// hands them over, and gets the reader.
 ///
-/// Such a reader has no source, so only its [`FileReader::request_take`] and
-/// [`FileReader::request_rows`] read; `take`, `scan` and the others fail.
+/// Such a reader has no source, so only its requests ([`FileReader::request_take`],
+/// [`FileReader::request_rows`], [`FileReader::request_prune`] and the like) read; `take`, `scan` and
+/// the others fail.
 ///
 /// ```
 /// # use std::sync::Arc;

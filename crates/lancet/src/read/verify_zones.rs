@@ -51,7 +51,7 @@ fn check_rows(reader: &FileReader, leaf: &MappedLeaf, map: &ZoneMap) -> Result<(
     let projection = leaf.projection(&reader.file)?;
     reader.load_columns(&projection)?;
     let most = reader.file.index.file_bytes.saturating_mul(ROWS_PER_BYTE).saturating_add(READ_ROWS);
-    let zones_at_a_time = (READ_ROWS / map.rows_per_zone().max(1)).max(1);
+    let zones_at_a_time = READ_ROWS.checked_div(map.rows_per_zone()).unwrap_or(1).max(1);
     let mut first = 0_usize;
     while first < map.num_zones() && map.rows(first).start < most {
         let after = first.saturating_add(usize::try_from(zones_at_a_time).unwrap_or(usize::MAX));

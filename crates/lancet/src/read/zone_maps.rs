@@ -54,7 +54,7 @@ impl MappedLeaf {
         let Node::Leaf(leaf) = node else { return None };
         let data_type = leaf.field.data_type().clone();
         let mapped = leaf.kind == LeafKind::Values && has_bounds(&data_type);
-        mapped.then(|| Self { column: leaf.column, path, data_type })
+        mapped.then_some(Self { column: leaf.column, path, data_type })
     }
 
     /// All such columns of a file.

@@ -25,7 +25,7 @@ pub(super) fn encode(zones: Option<Gatherer>, stored: u64) -> Result<Option<Vec<
     let Some(zones) = zones.filter(|_| stored / SHARE >= LEAST_BYTES) else { return Ok(None) };
     let columns = zones.finish()?;
     let bytes = encode_columns(&columns)?;
-    let worth = columns[0].len() > 0 && bytes.len() as u64 <= stored / SHARE;
+    let worth = !columns[0].is_empty() && bytes.len() as u64 <= stored / SHARE;
     Ok(worth.then_some(bytes))
 }
 

@@ -171,34 +171,31 @@ impl ZoneMap {
         let lower = self.min.slice(first, len);
         let upper = self.max.slice(first, len);
         let exact = |zone: usize| self.is_exact(first.saturating_add(zone));
-        let broken = match (keys(&lower), keys(min), keys(&upper), keys(max)) {
-            (
-                Some(Keys::Whole(low)),
-                Some(Keys::Whole(min)),
-                Some(Keys::Whole(high)),
-                Some(Keys::Whole(max)),
-            ) => {
-                first_outside(&low, &min, exact, true).or(first_outside(&high, &max, exact, false))
-            }
-            (
-                Some(Keys::Bytes(low)),
-                Some(Keys::Bytes(min)),
-                Some(Keys::Bytes(high)),
-                Some(Keys::Bytes(max)),
-            ) => {
-                first_outside(&low, &min, exact, true).or(first_outside(&high, &max, exact, false))
-            }
-            (
-                Some(Keys::Float(low)),
-                Some(Keys::Float(min)),
-                Some(Keys::Float(high)),
-                Some(Keys::Float(max)),
-            ) => {
-                // NaN compares with nothing, and is counted.
-                first_outside(&low, &min, exact, true).or(first_outside(&high, &max, exact, false))
-            }
-            _ => None,
-        };
+        let broken =
+            match (keys(&lower), keys(min), keys(&upper), keys(max)) {
+                (
+                    Some(Keys::Whole(low)),
+                    Some(Keys::Whole(min)),
+                    Some(Keys::Whole(high)),
+                    Some(Keys::Whole(max)),
+                ) => first_outside(&low, &min, exact, true)
+                    .or(first_outside(&high, &max, exact, false)),
+                (
+                    Some(Keys::Bytes(low)),
+                    Some(Keys::Bytes(min)),
+                    Some(Keys::Bytes(high)),
+                    Some(Keys::Bytes(max)),
+                ) => first_outside(&low, &min, exact, true)
+                    .or(first_outside(&high, &max, exact, false)),
+                (
+                    Some(Keys::Float(low)),
+                    Some(Keys::Float(min)),
+                    Some(Keys::Float(high)),
+                    Some(Keys::Float(max)),
+                ) => first_outside(&low, &min, exact, true)
+                    .or(first_outside(&high, &max, exact, false)),
+                _ => None,
+            };
         match broken {
             Some(zone) => {
                 let zone = first.saturating_add(zone);
@@ -294,7 +291,7 @@ impl ZoneMap {
             }
             _ => (None, None),
         };
-        let no_nan = self.data_type().is_floating().then_some(()).is_none();
+        let no_nan = !self.data_type().is_floating();
         ColumnStatistics {
             num_rows: self.num_rows,
             null_count: sum(&self.null_counts),
@@ -371,6 +368,7 @@ fn extreme<T: Copy>(
 }
 
 /// The first zone whose bound does not hold for the true one, or is not it although it should be.
+/// NaN compares with nothing; it is counted instead.
 fn first_outside<T: PartialOrd>(
     bounds: &[Option<T>],
     truth: &[Option<T>],

@@ -22,7 +22,8 @@ pub(super) struct Numbers<T: ArrowPrimitiveType> {
     data_type: DataType,
     /// The NaN that is written, for floats.
     nan: Option<T::Native>,
-    zones: Vec<(Option<T::Native>, Option<T::Native>)>,
+    min: Vec<Option<T::Native>>,
+    max: Vec<Option<T::Native>>,
     nan_counts: Vec<u32>,
     open: Open<T::Native>,
 }
@@ -44,7 +45,8 @@ impl<N> Open<N> {
 impl<T: ArrowPrimitiveType> Numbers<T> {
     pub(super) fn new(data_type: &DataType, nan: Option<T::Native>) -> Self {
         let data_type = data_type.clone();
-        Self { data_type, nan, zones: Vec::new(), nan_counts: Vec::new(), open: Open::NOTHING }
+        let (min, max, nan_counts) = (Vec::new(), Vec::new(), Vec::new());
+        Self { data_type, nan, min, max, nan_counts, open: Open::NOTHING }
     }
 
     fn add_run(&mut self, mut values: &[T::Native]) {
@@ -92,21 +94,19 @@ impl<T: ArrowPrimitiveType + std::fmt::Debug> Bounds for Numbers<T> {
                 low = low.filter(|_| !signed_nan).or(self.nan);
             }
         }
-        self.zones.push((low, high));
+        self.min.push(low);
+        self.max.push(high);
         self.nan_counts.push(u32::try_from(nans).unwrap_or(u32::MAX));
     }
 
     fn finish(self: Box<Self>) -> Result<FoundBounds> {
-        let exact = vec![true; self.zones.len()];
-        let (min, max): (PrimitiveArray<T>, PrimitiveArray<T>) = {
-            let (min, max): (Vec<_>, Vec<_>) = self.zones.into_iter().unzip();
-            (min.into_iter().collect(), max.into_iter().collect())
-        };
+        let exact = vec![true; self.min.len()];
         // Precision, scale and zone belong to the type.
-        let typed = |bounds: PrimitiveArray<T>| -> ArrayRef {
+        let typed = |bounds: Vec<Option<T::Native>>| -> ArrayRef {
+            let bounds: PrimitiveArray<T> = bounds.into_iter().collect();
             Arc::new(bounds.with_data_type(self.data_type.clone()))
         };
-        let (min, max) = (typed(min), typed(max));
+        let (min, max) = (typed(self.min), typed(self.max));
         Ok(FoundBounds { min, max, nan_counts: self.nan_counts, exact })
     }
 }

@@ -381,7 +381,7 @@ fn maps_say_what_columns_hold() {
             let Some((bound, best)) = bound.as_ref().zip(position(wanted)) else { continue };
             let kind = if column.kind == 12 { 11 } else { column.kind };
             let best = array(kind, &[Some((*best).clone())]);
-            if all.exact && kind < 8 || kind > 10 && all.exact {
+            if all.exact && !(8..=10).contains(&kind) {
                 assert_eq!(bound, &best, "{:?}", column.rows);
             } else if kind == 10 {
                 let number = |a: &ArrayRef| a.as_primitive::<Float64Type>().value(0);
