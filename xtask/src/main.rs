@@ -72,6 +72,7 @@ fn test() -> Result<()> {
     steps.run("formatting", cargo(["fmt", "--all", "--check"]))?;
     steps
         .run("lints", cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    steps.time("what the library depends on", light)?;
     let tests: &[&str] = if has_nextest() {
         &["nextest", "run", "--workspace", "--no-fail-fast"]
     } else {
@@ -96,8 +97,25 @@ fn test() -> Result<()> {
     }
     steps.run("files with zone maps, read by the reference", script(&python, "zone_maps.py")?)?;
     steps.run("row ids of the reference's tables", script(&python, "row_ids.py")?)?;
+    steps.run("queries, beside DuckDB and for the reference", script(&python, "sql.py")?)?;
     steps.finish();
     Ok(())
+}
+
+/// Fails if the library needs a runtime or a query engine.
+fn light() -> Result<()> {
+    let mut tree = cargo(["tree", "--package", "lancet", "--edges", "normal", "--prefix", "none"]);
+    let listed = tree.output().map_err(|error| format!("cargo tree did not start: {error}"))?;
+    if !listed.status.success() {
+        return Err(format!("cargo tree ended with {}", listed.status));
+    }
+    let heavy = ["tokio", "datafusion", "object_store", "futures"];
+    let text = String::from_utf8_lossy(&listed.stdout);
+    let crates = text.lines().filter_map(|line| line.split_whitespace().next());
+    match crates.into_iter().find(|name| heavy.iter().any(|heavy| name.starts_with(heavy))) {
+        Some(name) => Err(format!("lancet depends on {name}")),
+        None => Ok(()),
+    }
 }
 
 fn golden() -> Result<()> {

@@ -18,6 +18,8 @@ mod progress;
 mod row_ids;
 mod rows;
 mod schema;
+#[cfg(feature = "sql")]
+mod sql;
 mod stats;
 mod table;
 mod take;
@@ -58,6 +60,9 @@ enum Command {
     Cat(cat::Args),
     /// Print single rows by number
     Take(take::Args),
+    /// Query files with SQL
+    #[cfg(feature = "sql")]
+    Sql(sql::Args),
     /// Show the fields of a file
     Schema(schema::Args),
     /// Show columns, pages and encodings of a Lance file
@@ -99,6 +104,8 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Convert(args) => convert::run(args, cli.quiet, out),
         Command::Cat(args) => cat::run(args, cli.quiet, out),
         Command::Take(args) => take::run(args, cli.quiet, out),
+        #[cfg(feature = "sql")]
+        Command::Sql(args) => sql::run(args, cli.quiet, out),
         Command::Schema(args) => schema::run(args, out),
         Command::Inspect(args) => inspect::run(args, out),
         Command::Stats(args) => stats::run(args, out),

@@ -46,6 +46,21 @@ impl Reader {
         }
     }
 
+    /// A reader of a file that was opened before, so that nothing has to be fetched for it.
+    pub fn from_file(
+        file: FileReader,
+        store: Arc<dyn ObjectStore>,
+        path: Path,
+        fetch: FetchOptions,
+    ) -> Self {
+        Self { object: Object::new(store, path, fetch), file }
+    }
+
+    /// The open file, which can be kept for [`Reader::from_file`].
+    pub fn file(&self) -> &FileReader {
+        &self.file
+    }
+
     /// The schema, with field and schema metadata.
     pub fn schema(&self) -> SchemaRef {
         self.file.schema()
@@ -74,6 +89,15 @@ impl Reader {
     /// Some columns of the given rows; nested fields are named with dots.
     pub async fn take_columns(&self, rows: &[u64], columns: &[&str]) -> Result<RecordBatch> {
         self.run(self.file.request_take(rows, Some(columns))?).await
+    }
+
+    /// Some ranges of rows, sorted and without overlaps; all columns unless some are named.
+    pub async fn read_ranges(
+        &self,
+        ranges: Vec<Range<u64>>,
+        columns: Option<&[&str]>,
+    ) -> Result<RecordBatch> {
+        self.run(self.file.request_ranges(ranges, columns)?).await
     }
 
     /// Ranges of rows outside of which no row makes the filter true; see

@@ -7,8 +7,8 @@ fn every_help_text() {
     let dir = Dir::new("help");
     assert_snapshot("help", &dir.lancet("--help").ok());
     for command in [
-        "convert", "cat", "take", "schema", "inspect", "stats", "verify", "analyze", "row-ids",
-        "demo",
+        "convert", "cat", "take", "sql", "schema", "inspect", "stats", "verify", "analyze",
+        "row-ids", "demo",
     ] {
         let help = dir.lancet(&format!("{command} --help")).ok();
         assert!(help.contains("Examples:\n  lancet"), "{help}");

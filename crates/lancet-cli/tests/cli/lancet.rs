@@ -58,7 +58,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn new(args: &str, output: Output) -> Self {
+    pub fn new(args: &str, output: Output) -> Self {
         Self {
             args: args.into(),
             code: output.status.code().unwrap(),

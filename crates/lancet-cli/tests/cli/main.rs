@@ -10,5 +10,7 @@ mod help;
 mod lancet;
 mod read;
 mod row_ids;
+#[cfg(feature = "sql")]
+mod sql;
 mod stats;
 mod verify;

@@ -214,6 +214,11 @@ impl OpenFile {
         Ok(slot.map_or(loaded.clone(), |slot| slot.get_or_init(|| loaded).clone()))
     }
 
+    /// Bytes of the metadata that is kept.
+    pub(super) fn metadata_bytes(&self) -> u64 {
+        self.metadata_bytes.load(Ordering::Relaxed)
+    }
+
     /// Makes sure that there is room for the metadata of one more column.
     pub(super) fn claim_metadata(&self, column: u32, message: &[u8]) -> Result<()> {
         let limit = self.options.max_metadata_bytes;

@@ -163,6 +163,12 @@ impl FileReader {
         self.file.index.num_rows
     }
 
+    /// Bytes that the metadata read so far takes in memory: the schema, and the pages of the columns
+    /// used so far.
+    pub fn metadata_bytes(&self) -> u64 {
+        self.file.metadata_bytes()
+    }
+
     /// Number of global buffers (number 0 holds the schema).
     pub fn num_global_buffers(&self) -> usize {
         self.file.index.global_buffers.len()
@@ -207,6 +213,29 @@ impl FileReader {
     /// A read of one range of rows for a driver of one's own; all columns unless some are named.
     pub fn request_rows(&self, rows: Range<u64>, columns: Option<&[&str]>) -> Result<ReadRequest> {
         self.request(&self.named_or_all(columns)?, Wanted::Range(rows))
+    }
+
+    /// A read of several ranges of rows, sorted and without overlaps, for a driver of one's own; all
+    /// columns unless some are named.
+    pub fn request_ranges(
+        &self,
+        ranges: Vec<Range<u64>>,
+        columns: Option<&[&str]>,
+    ) -> Result<ReadRequest> {
+        self.request(&self.named_or_all(columns)?, Wanted::Ranges(ranges))
+    }
+
+    /// About how many bytes a row takes, going by the columns whose metadata was read before; all
+    /// columns unless some are named.
+    pub fn row_bytes(&self, columns: Option<&[&str]>) -> Result<u64> {
+        Ok(self.row_bytes_of(&*self.named_or_all(columns)?))
+    }
+
+    fn row_bytes_of(&self, projection: &ProjectedColumns) -> u64 {
+        match &self.file.arrays {
+            Some(columns) => arrays::row_bytes(columns, projection, self.num_rows()),
+            None => self.file.row_bytes(&projection.leaves),
+        }
     }
 
     /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.

@@ -35,6 +35,8 @@ pub(super) enum Wanted {
     Metadata,
     /// One range.
     Range(Range<u64>),
+    /// Ranges from first to last; none overlaps another.
+    Ranges(Vec<Range<u64>>),
     /// Rows in any order, with duplicates.
     Rows(Vec<u64>),
 }
@@ -100,6 +102,11 @@ impl ReadRequest {
                 check_range(&rows, num_rows)?;
                 if rows.is_empty() { Vec::new() } else { vec![rows] }
             }
+            Wanted::Ranges(mut ranges) => {
+                ranges.retain(|rows| !rows.is_empty());
+                check_ranges(&ranges, num_rows)?;
+                ranges
+            }
             Wanted::Rows(mut rows) => {
                 check_rows(&rows, num_rows)?;
                 if !rows.is_sorted_by(|a, b| a < b) {
@@ -123,6 +130,15 @@ pub(super) fn check_range(rows: &Range<u64>, num_rows: u64) -> Result<()> {
         "rows {}..{} are out of range: there are {num_rows} rows",
         rows.start, rows.end
     )))
+}
+
+/// An error unless the ranges lie inside the rows, one after the other.
+fn check_ranges(ranges: &[Range<u64>], num_rows: u64) -> Result<()> {
+    ranges.iter().try_for_each(|rows| check_range(rows, num_rows))?;
+    if ranges.is_sorted_by(|a, b| a.end <= b.start) {
+        return Ok(());
+    }
+    Err(Error::invalid("ranges of rows have to be sorted and must not overlap"))
 }
 
 fn check_rows(rows: &[u64], num_rows: u64) -> Result<()> {

@@ -9,7 +9,6 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::FileReader;
-use super::arrays;
 use super::read_request::{ReadRequest, Wanted, check_range};
 use super::request::ProjectedColumns;
 use crate::error::{Error, Result};
@@ -122,10 +121,7 @@ impl Scan {
         let rows = self.rows.unwrap_or(0..num_rows);
         check_range(&rows, num_rows)?;
         let file = &self.reader.file;
-        let row_bytes = match &file.arrays {
-            Some(columns) => arrays::row_bytes(columns, &projection, num_rows),
-            None => file.row_bytes(&projection.leaves),
-        };
+        let row_bytes = self.reader.row_bytes_of(&projection);
         let asked_rows = self.batch_rows as u64;
         let batch_rows = (self.batch_bytes / row_bytes.max(1)).clamp(1, asked_rows);
         let cuts = if batch_rows < asked_rows {

@@ -1,0 +1,47 @@
+//! Lance files in the distributed queries of Ballista.
+//!
+//! A client sends the scheduler its logical plan, and the scheduler sends executors parts of the
+//! physical one. Both have to know Lance files: all three take their session from
+//! [`session_state`], or their codecs from [`LogicalCodec`] and [`PhysicalCodec`].
+//!
+//! | module | what |
+//! |---|---|
+//! | `table` | tables of Lance files that a client can send |
+//! | `logical` | them as bytes |
+//! | `physical` | scans of them as bytes |
+
+mod logical;
+mod physical;
+mod table;
+
+use std::sync::Arc;
+
+use ballista_core::extension::SessionConfigExt;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::prelude::SessionConfig;
+
+pub use logical::LogicalCodec;
+pub use physical::PhysicalCodec;
+pub use table::{LanceTable, LanceTableFactory};
+
+/// A state that knows Lance files, for clients, schedulers and executors alike.
+pub fn session_state(config: SessionConfig) -> SessionState {
+    let builder =
+        SessionStateBuilder::new().with_config(session_config(config)).with_default_features();
+    lancet_datafusion::register_with(builder)
+        .with_table_factory("LANCE".into(), Arc::new(LanceTableFactory))
+        .build()
+}
+
+/// The configuration of Ballista with codecs that know Lance files.
+pub fn session_config(config: SessionConfig) -> SessionConfig {
+    config
+        .upgrade_for_ballista()
+        .with_ballista_logical_extension_codec(Arc::new(LogicalCodec::default()))
+        .with_ballista_physical_extension_codec(Arc::new(PhysicalCodec::default()))
+}
+
+/// An error of bytes that are not what they should be.
+fn decoding(error: prost::DecodeError) -> datafusion::error::DataFusionError {
+    datafusion::error::DataFusionError::External(Box::new(error))
+}

@@ -1,0 +1,118 @@
+//! Queries over Lance and over Parquet, side by side.
+//!
+//! ```text
+//! cargo run --release -p lancet-datafusion --example queries -- [scale] [partitions] [runs]
+//! ```
+//!
+//! Makes the tables of TPC-H at a scale (0.1 unless told), checks that all answers agree, and then
+//! runs each query over one and the other in turn (21 times unless told). Shown are medians.
+//! Parquet is what DataFusion writes by default but compressed with Snappy, read with filters
+//! pushed down.
+
+mod tpch;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::error::Result;
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+/// Queries that want few rows, on columns that are sorted and on others.
+const SELECTIVE: [(&str, &str); 6] = [
+    ("one key", "SELECT * FROM lineitem WHERE l_orderkey = 30000"),
+    (
+        "few keys",
+        "SELECT l_orderkey, l_comment FROM lineitem WHERE l_orderkey BETWEEN 30000 AND 30500",
+    ),
+    (
+        "rare value",
+        "SELECT l_orderkey, l_partkey, l_comment FROM lineitem \
+         WHERE l_partkey = 77 AND l_quantity > 10",
+    ),
+    ("one day", "SELECT sum(l_extendedprice) FROM lineitem WHERE l_shipdate = date '1995-06-17'"),
+    ("top ten", "SELECT * FROM lineitem ORDER BY l_extendedprice DESC, l_orderkey LIMIT 10"),
+    ("distinct", "SELECT count(DISTINCT l_comment) FROM lineitem WHERE l_orderkey < 60000"),
+];
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |otherwise: f64| {
+        arguments.next().map_or(otherwise, |text| text.parse().unwrap_or(otherwise))
+    };
+    let (scale, partitions, runs) = (number(0.1), number(1.0) as usize, number(21.0) as usize);
+    let folder = std::env::temp_dir().join(format!("lancet-queries-{scale}"));
+    if !folder.join("done").exists() {
+        std::fs::create_dir_all(&folder)?;
+        tpch::write_tables(&folder, scale).await?;
+        std::fs::write(folder.join("done"), "")?;
+    }
+    print_sizes(&folder)?;
+    let lance = session(&folder, "lance", partitions).await?;
+    let parquet = session(&folder, "parquet", partitions).await?;
+    println!("scale {scale}, {partitions} partitions, medians of {runs} runs");
+    println!("{:<12} {:>10} {:>10} {:>7}", "", "lance", "parquet", "ratio");
+    let mut product = 1.0;
+    let queries: Vec<_> = tpch::QUERIES.into_iter().chain(SELECTIVE).collect();
+    for &(name, query) in &queries {
+        let (lance, parquet) = medians(&lance, &parquet, name, query, runs).await?;
+        let ratio = parquet.as_secs_f64() / lance.as_secs_f64();
+        product *= ratio;
+        println!("{name:<12} {:>10} {:>10} {ratio:>7.2}", shown(lance), shown(parquet));
+    }
+    println!("geometric mean {:.2}", product.powf(1.0 / queries.len() as f64));
+    Ok(())
+}
+
+async fn session(folder: &Path, ending: &str, partitions: usize) -> Result<SessionContext> {
+    let mut config = SessionConfig::new().with_target_partitions(partitions);
+    config.options_mut().execution.parquet.pushdown_filters = true;
+    config.options_mut().execution.parquet.reorder_filters = true;
+    let ctx = SessionContext::new_with_config(config);
+    tpch::register_tables(&ctx, folder, ending).await?;
+    Ok(ctx)
+}
+
+/// The median times of a query over both, run in turn.
+async fn medians(
+    lance: &SessionContext,
+    parquet: &SessionContext,
+    name: &str,
+    query: &str,
+    runs: usize,
+) -> Result<(Duration, Duration)> {
+    let (expected, found) = (answer(parquet, query).await?.1, answer(lance, query).await?.1);
+    assert_eq!(found, expected, "{name} differs");
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..runs.max(1) {
+        ours.push(answer(lance, query).await?.0);
+        theirs.push(answer(parquet, query).await?.0);
+    }
+    ours.sort_unstable();
+    theirs.sort_unstable();
+    Ok((ours[ours.len() / 2], theirs[theirs.len() / 2]))
+}
+
+/// How long a query takes, and its rows as sorted lines.
+async fn answer(ctx: &SessionContext, query: &str) -> Result<(Duration, Vec<String>)> {
+    let start = Instant::now();
+    let batches = ctx.sql(query).await?.collect().await?;
+    let time = start.elapsed();
+    let text = pretty_format_batches(&batches)?.to_string();
+    let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+    lines.sort_unstable();
+    Ok((time, lines))
+}
+
+fn print_sizes(folder: &Path) -> Result<()> {
+    for table in tpch::TABLES {
+        let size = |ending| folder.join(table).with_extension(ending).metadata().map(|m| m.len());
+        println!("{table:<12} {:>10} {:>10} bytes", size("lance")?, size("parquet")?);
+    }
+    Ok(())
+}
+
+fn shown(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3)
+}

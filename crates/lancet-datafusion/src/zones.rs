@@ -1,0 +1,81 @@
+//! The rows that the zone maps of a file leave for a predicate.
+//!
+//! A predicate may grow narrower while the scan goes on: a join learns which keys it needs, a query
+//! for the largest values which are large. So it is asked again for each window of rows.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_schema::SchemaRef;
+use datafusion::error::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::physical_expr::{
+    snapshot_generation, snapshot_physical_expr,
+};
+use lancet::ZoneMap;
+use lancet_object_store::Reader;
+
+use crate::{external, predicate, rows};
+
+/// Zone maps and the predicate that is asked of them.
+#[derive(Debug)]
+pub(crate) struct Zones {
+    predicate: Arc<dyn PhysicalExpr>,
+    schema: SchemaRef,
+    num_rows: u64,
+    maps: HashMap<String, Arc<ZoneMap>>,
+    /// What was left when the predicate was last looked at, and which predicate that was.
+    left: Mutex<Option<(u64, Arc<[Range<u64>]>)>>,
+}
+
+impl Zones {
+    /// Reads the zone maps of some columns; none if there are none.
+    pub(crate) async fn load(
+        reader: &Reader,
+        predicate: &Arc<dyn PhysicalExpr>,
+        columns: &[String],
+    ) -> Result<Option<Self>> {
+        let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let maps = reader.zone_maps(&names).await.map_err(external)?;
+        let maps: HashMap<String, Arc<ZoneMap>> = columns
+            .iter()
+            .cloned()
+            .zip(maps)
+            .filter_map(|(name, map)| Some((name, map?)))
+            .collect();
+        Ok((!maps.is_empty()).then(|| Self {
+            predicate: predicate.clone(),
+            schema: reader.schema(),
+            num_rows: reader.num_rows(),
+            maps,
+            left: Mutex::default(),
+        }))
+    }
+
+    /// Those of the rows that may match.
+    pub(crate) fn keep(&self, rows: &[Range<u64>]) -> Result<Vec<Range<u64>>> {
+        Ok(rows::common(rows, &self.left()?))
+    }
+
+    fn left(&self) -> Result<Arc<[Range<u64>]>> {
+        let generation = snapshot_generation(&self.predicate);
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, rows)) = left.as_ref()
+            && *known == generation
+        {
+            return Ok(rows.clone());
+        }
+        let now = snapshot_physical_expr(self.predicate.clone())?;
+        let filter = predicate::filter(&now, &self.schema);
+        let rows: Arc<[Range<u64>]> =
+            lancet::prune(&filter, self.num_rows, |name| self.maps.get(name).cloned()).into();
+        *left = Some((generation, rows.clone()));
+        Ok(rows)
+    }
+
+    /// Rows in a zone.
+    pub(crate) fn rows_per_zone(&self) -> u64 {
+        self.maps.values().map(|map| map.rows_per_zone()).min().unwrap_or(1).max(1)
+    }
+}
