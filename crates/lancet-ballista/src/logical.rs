@@ -86,7 +86,7 @@ impl LogicalExtensionCodec for LogicalCodec {
         ctx: &TaskContext,
     ) -> Result<Arc<dyn FileFormatFactory>> {
         match buf {
-            TAG => Ok(Arc::new(LanceFormatFactory)),
+            TAG => Ok(Arc::new(<LanceFormatFactory as Default>::default())),
             _ => self.ballista.try_decode_file_format(buf, ctx),
         }
     }

@@ -4,7 +4,7 @@
 //! statistics and by every partition of every scan, with the metadata of all columns used so far.
 
 use std::any::Any;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use datafusion::common::HashMap;
@@ -18,9 +18,6 @@ use lancet_object_store::{FetchOptions, Reader};
 use object_store::{ObjectMeta, ObjectStore};
 
 use crate::external;
-
-/// Page indexes of all files, within one budget.
-static READ_OPTIONS: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
 
 /// What a column without pages takes, about.
 const COLUMN_BYTES: usize = 256;
@@ -41,6 +38,7 @@ pub(crate) async fn open(
     store: &Arc<dyn ObjectStore>,
     object: &ObjectMeta,
     cache: Option<&FileMetadataCache>,
+    read: &ReadOptions,
     fetch: FetchOptions,
 ) -> Result<Reader> {
     let (store, path) = (store.clone(), object.location.clone());
@@ -50,8 +48,7 @@ pub(crate) async fn open(
     {
         return Ok(Reader::from_file(open.file.clone(), store, path, fetch));
     }
-    let reader =
-        Reader::open_with(store, path, READ_OPTIONS.clone(), fetch).await.map_err(external)?;
+    let reader = Reader::open_with(store, path, read.clone(), fetch).await.map_err(external)?;
     if let Some(cache) = cache {
         let open = Arc::new(OpenFile::new(reader.file().clone()));
         cache.put(&object.location, CachedFileMetadataEntry::new(object.clone(), open));

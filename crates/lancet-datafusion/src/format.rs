@@ -20,7 +20,7 @@ use datafusion::logical_expr::dml::InsertOp;
 use datafusion::physical_expr::LexRequirement;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, TryStreamExt, stream};
-use lancet::WriteOptions;
+use lancet::{ReadOptions, WriteOptions};
 use lancet_object_store::{FetchOptions, Reader};
 use object_store::{ObjectMeta, ObjectStore};
 
@@ -33,8 +33,21 @@ use crate::{files, statistics};
 const ENDING: &str = "lance";
 
 /// Makes [`LanceFormat`]s from the options of SQL statements.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LanceFormatFactory;
+#[derive(Debug, Clone, Default)]
+pub struct LanceFormatFactory {
+    read: ReadOptions,
+}
+
+impl LanceFormatFactory {
+    /// All files are read in this way; their page indexes share one cache.
+    pub fn new(read: ReadOptions) -> Self {
+        Self { read }
+    }
+
+    fn format(&self) -> LanceFormat {
+        LanceFormat::default().with_read_options(self.read.clone())
+    }
+}
 
 impl FileFormatFactory for LanceFormatFactory {
     fn create(
@@ -42,11 +55,11 @@ impl FileFormatFactory for LanceFormatFactory {
         _state: &dyn Session,
         format_options: &HashMap<String, String>,
     ) -> Result<Arc<dyn FileFormat>> {
-        Ok(Arc::new(LanceFormat::default().with_write_options(write_options(format_options)?)))
+        Ok(Arc::new(self.format().with_write_options(write_options(format_options)?)))
     }
 
     fn default(&self) -> Arc<dyn FileFormat> {
-        Arc::new(LanceFormat::default())
+        Arc::new(self.format())
     }
 }
 
@@ -59,25 +72,34 @@ impl GetExt for LanceFormatFactory {
 /// Lance files as a format of DataFusion's listing tables.
 #[derive(Debug, Clone, Default)]
 pub struct LanceFormat {
+    read: ReadOptions,
     write: WriteOptions,
 }
 
 impl LanceFormat {
+    /// Reads files in this way.
+    pub fn with_read_options(mut self, options: ReadOptions) -> Self {
+        self.read = options;
+        self
+    }
+
     /// Writes files in this way.
     pub fn with_write_options(mut self, options: WriteOptions) -> Self {
         self.write = options;
         self
     }
-}
 
-/// Opens a file for its metadata.
-async fn open(
-    state: &dyn Session,
-    store: &Arc<dyn ObjectStore>,
-    object: &ObjectMeta,
-) -> Result<Reader> {
-    let cache = state.runtime_env().cache_manager.get_file_metadata_cache();
-    files::open(store, object, Some(cache.as_ref()), FetchOptions::default()).await
+    /// Opens a file for its metadata.
+    async fn open(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        object: &ObjectMeta,
+    ) -> Result<Reader> {
+        let cache = state.runtime_env().cache_manager.get_file_metadata_cache();
+        let fetch = FetchOptions::default();
+        files::open(store, object, Some(cache.as_ref()), &self.read, fetch).await
+    }
 }
 
 /// One schema for all files. What some files lack may be null.
@@ -120,7 +142,7 @@ impl FileFormat for LanceFormat {
         let concurrency = state.config_options().execution.meta_fetch_concurrency.get();
         let schemas: Vec<Schema> = stream::iter(objects)
             .map(|object| async move {
-                let schema = open(state, store, object).await?.schema();
+                let schema = self.open(state, store, object).await?.schema();
                 // What files say of themselves as a whole need not agree.
                 Ok::<_, datafusion::error::DataFusionError>(
                     Schema::clone(&schema).with_metadata(HashMap::new()),
@@ -140,7 +162,7 @@ impl FileFormat for LanceFormat {
         table_schema: SchemaRef,
         object: &ObjectMeta,
     ) -> Result<Statistics> {
-        let reader = open(state, store, object).await?;
+        let reader = self.open(state, store, object).await?;
         statistics::of_file(&reader, &table_schema, object.size).await
     }
 
@@ -174,6 +196,6 @@ impl FileFormat for LanceFormat {
     }
 
     fn file_source(&self, table_schema: TableSchema) -> Arc<dyn FileSource> {
-        Arc::new(LanceSource::new(table_schema))
+        Arc::new(LanceSource::new(table_schema).with_read_options(self.read.clone()))
     }
 }

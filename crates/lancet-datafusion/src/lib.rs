@@ -66,14 +66,14 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
 
 /// [`register`] for a state.
 pub fn register_in(state: &mut SessionState) -> Result<()> {
-    state.register_file_format(Arc::new(LanceFormatFactory), true)?;
+    state.register_file_format(Arc::new(LanceFormatFactory::default()), true)?;
     state.table_factories_mut().insert("LANCE".into(), Arc::new(DefaultTableFactory::new()));
     Ok(())
 }
 
 /// [`register`] for a state that is being built.
 pub fn register_with(mut builder: SessionStateBuilder) -> SessionStateBuilder {
-    builder.file_formats().get_or_insert_default().push(Arc::new(LanceFormatFactory));
+    builder.file_formats().get_or_insert_default().push(Arc::new(LanceFormatFactory::default()));
     builder.with_table_factory("LANCE".into(), Arc::new(DefaultTableFactory::new()))
 }
 

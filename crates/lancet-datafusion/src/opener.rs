@@ -21,6 +21,7 @@ use datafusion::physical_expr_adapter::{
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, stream};
+use lancet::ReadOptions;
 use lancet_object_store::FetchOptions;
 use object_store::ObjectStore;
 
@@ -34,6 +35,7 @@ pub(crate) struct Opener {
     pub(crate) store: Arc<dyn ObjectStore>,
     pub(crate) fetch: FetchOptions,
     pub(crate) files: Option<Arc<FileMetadataCache>>,
+    pub(crate) read: ReadOptions,
     pub(crate) table_schema: TableSchema,
     pub(crate) projection: ProjectionExprs,
     pub(crate) predicate: Option<Arc<dyn PhysicalExpr>>,
@@ -66,7 +68,8 @@ impl Opener {
         file: PartitionedFile,
     ) -> Result<BoxStream<'static, Result<arrow_array::RecordBatch>>> {
         let cache = self.files.as_deref();
-        let reader = files::open(&self.store, &file.object_meta, cache, self.fetch.clone()).await?;
+        let (object, fetch) = (&file.object_meta, self.fetch.clone());
+        let reader = files::open(&self.store, object, cache, &self.read, fetch).await?;
         let metrics = Metrics::new(&self.metrics, self.partition);
         let fitted = self.fit(&file, &reader.schema())?;
         let ours = rows::of_bytes(file.range.as_ref(), file.object_meta.size, reader.num_rows());

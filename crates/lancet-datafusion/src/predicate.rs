@@ -88,7 +88,10 @@ fn translate_binary(binary: &BinaryExpr, schema: &Schema) -> Option<Filter> {
         Operator::Gt => compare(Comparison::Gt),
         Operator::GtEq => compare(Comparison::GtEq),
         Operator::IsNotDistinctFrom if value.is_null() => Some(Filter::is_null(name)),
-        Operator::IsNotDistinctFrom => compare(Comparison::Eq),
+        // Unlike `=` these are never null.
+        Operator::IsNotDistinctFrom => {
+            Some(compare(Comparison::Eq)?.and(Filter::is_not_null(name)))
+        }
         Operator::IsDistinctFrom if value.is_null() => Some(Filter::is_not_null(name)),
         Operator::IsDistinctFrom => Some(compare(Comparison::NotEq)?.or(Filter::is_null(name))),
         _ => None,
@@ -103,7 +106,7 @@ fn negated(negated: bool, filter: Filter) -> Filter {
 fn like_pattern(column: String, pattern: &str) -> Option<Filter> {
     let plain = pattern.find(['%', '_', '\\']).unwrap_or(pattern.len());
     let (prefix, rest) = pattern.split_at_checked(plain)?;
-    let begins = || Filter::starts_with(column.clone(), prefix.as_bytes().to_vec());
+    let begins = || Filter::starts_with(column.clone(), prefix.as_bytes());
     match rest {
         "" => {
             let value: ArrayRef = Arc::new(arrow_array::StringArray::from(vec![prefix]));
@@ -220,6 +223,8 @@ mod tests {
         let list = in_list(s(), vec![lit("a"), lit("b")], &true, schema).unwrap();
         assert!(shown(&list).starts_with("Not(InList { column: \"s\""));
         assert_eq!(shown(&lit(true)), "Constant(true)");
+        let alike = compared(s(), Operator::IsNotDistinctFrom, lit("a"));
+        assert!(alike.starts_with("And([Compare") && alike.contains("Not(IsNull"), "{alike}");
         let both = binary(b(), Operator::Or, is_null(s()).unwrap(), schema).unwrap();
         assert_eq!(shown(&both), "Or([IsTrue { column: \"b\" }, IsNull { column: \"s\" }])");
     }

@@ -17,6 +17,7 @@ use datafusion::physical_expr_common::physical_expr::{fmt_sql, is_volatile};
 use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use lancet::ReadOptions;
 use object_store::ObjectStore;
 
 use crate::files::fetch_options;
@@ -36,6 +37,7 @@ pub struct LanceSource {
     batch_rows: usize,
     metrics: ExecutionPlanMetricsSet,
     files: Option<Arc<FileMetadataCache>>,
+    read: ReadOptions,
 }
 
 impl LanceSource {
@@ -50,7 +52,14 @@ impl LanceSource {
             batch_rows: BATCH_ROWS,
             metrics: ExecutionPlanMetricsSet::new(),
             files: None,
+            read: ReadOptions::default(),
         }
+    }
+
+    /// Reads files in this way.
+    pub fn with_read_options(mut self, options: ReadOptions) -> Self {
+        self.read = options;
+        self
     }
 
     /// Shares open files through the cache of a runtime.
@@ -78,6 +87,7 @@ impl FileSource for LanceSource {
             store: object_store,
             fetch: fetch_options(&base_config.object_store_url),
             files: self.files.clone(),
+            read: self.read.clone(),
             table_schema: self.table_schema.clone(),
             projection: self.projection.clone(),
             predicate: self.predicate.clone(),
