@@ -1,10 +1,8 @@
 //! The `parquet` crate writes the same bytes and reads them; its bytes are read here.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
 
 use std::sync::Arc;
 
+use crate::support::{self, Encoding, Type, Values};
 use lancet_parquet::ByteArrays;
 use lancet_parquet::delta_binary_packed::{self, Layout};
 use parquet::basic::{Encoding as Name, Type as Physical};
@@ -17,7 +15,6 @@ use parquet::encodings::encoding::get_encoder;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, ColumnPath, Type as SchemaType};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Encoding, Type, Values};
 
 fn column(physical: Physical, len: i32) -> ColumnDescPtr {
     let leaf = SchemaType::primitive_type_builder("c", physical).with_length(len).build().unwrap();

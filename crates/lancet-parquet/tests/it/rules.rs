@@ -1,10 +1,7 @@
 //! One broken page for each rule: the error names it and its place.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::{self, Encoding, Type};
 use lancet_parquet::{ByteArrays, Rule, delta_byte_array};
-use support::{Encoding, Type};
 
 const INT32: (Encoding, Type) = (Encoding::DeltaBinaryPacked, Type::Int32);
 const INT64: (Encoding, Type) = (Encoding::DeltaBinaryPacked, Type::Int64);

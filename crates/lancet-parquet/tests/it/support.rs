@@ -1,5 +1,4 @@
 //! Pages of any encoding and type behind one face, so that a test can treat them alike.
-#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::ops::Range;
 

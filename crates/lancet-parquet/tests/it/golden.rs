@@ -2,15 +2,12 @@
 //!
 //! A part of them is kept here (`golden/`) and always runs; all of them run where they lie beside the
 //! repository.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 
+use crate::support::{self, Encoding, Type};
 use lancet_parquet::delta_binary_packed;
 use serde_json::Value;
-use support::{Encoding, Type};
 
 struct Vector {
     name: String,

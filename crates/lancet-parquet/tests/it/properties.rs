@@ -1,14 +1,11 @@
 //! Random values and random bytes: what is encoded comes back, and no bytes make a decoder panic.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::{self, Encoding, PAIRS, Type, Values};
 use lancet_parquet::delta_binary_packed::{self, Decoder, Layout};
 use lancet_parquet::plain::Int96;
 use lancet_parquet::{ByteArrays, ByteArraysRef, Rule, delta_byte_array, delta_length_byte_array};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Encoding, PAIRS, Type, Values};
 
 /// Numbers that lie close together, far apart, and at the ends of the type.
 fn int64s() -> impl Strategy<Value = Vec<i64>> {
