@@ -17,15 +17,6 @@
 //! | `128 * W` each | `n / 1024` packed blocks |
 //! | `128 * W` or `t * T / 8` | the `t = n % 1024` values left: packed, or raw if that is no longer |
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 use std::slice;
 

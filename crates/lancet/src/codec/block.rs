@@ -1,14 +1,5 @@
 //! One opaque buffer for a known number of values: the levels of a chunk, the dictionary of a page.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::slice;
 
 use super::flat::{self, Rows};

@@ -3,15 +3,6 @@
 //! A chunk of `n` values of 32 or 64 bits is as long as the values: byte `j` of value `i` stands at
 //! `j * n + i`.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use super::FixedValues;

@@ -11,15 +11,6 @@
 //! Layers without a bitmap have no bytes for it. In rows the items may be `Constant`: they are all
 //! null and only the bitmaps are there.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use super::flat::{self, Rows};

@@ -3,15 +3,6 @@
 //! A width of one bit is a bitmap, least significant bit first, from bit 0 of the buffer; every
 //! other width is a multiple of 8. In rows of a full-zip page a boolean takes a byte of its own.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use arrow_buffer::MutableBuffer;

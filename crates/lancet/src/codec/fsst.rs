@@ -15,15 +15,6 @@
 //! A coded value is a sequence of codes: `c < N` stands for symbol `c`, 255 for the byte that
 //! follows it. A code never belongs to two values.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::fmt;
 
 use crate::cursor::Cursor;

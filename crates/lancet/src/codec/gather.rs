@@ -3,15 +3,6 @@
 //! Indices are checked once, all of them, into a list in which a null slot has an index that no
 //! dictionary has. The copying loops then need one test for both.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;

@@ -12,15 +12,6 @@
 //! Nothing is allocated for a size that the compressed bytes cannot yield or that the caller's
 //! limit forbids.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::cell::RefCell;
 
 use lz4_flex::block::{

@@ -2,15 +2,6 @@
 //!
 //! Where the page cuts its chunks is not decided here.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use super::{

@@ -6,15 +6,6 @@
 //! variable one a length of 4 or 8 bytes and that many bytes. A row of no bytes stands for a null
 //! and yields a placeholder in each field.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use super::flat::{self, Rows};

@@ -4,15 +4,6 @@
 //! bytes a value, whose length the page stores. `Constant` alone yields placeholders: the page
 //! makes them null.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use bytes::Bytes;
 
 use super::flat::{self, Rows};

@@ -10,15 +10,6 @@
 //! The lengths of a block sum up to the number of values. Those of a chunk may exceed it, because
 //! older writers let the last run go on past the end; the excess is dropped.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use super::FixedValues;

@@ -3,15 +3,6 @@
 //! The same type is what decoders append to and what encoders read from. A decoder appends the
 //! values of one chunk after another, over page boundaries, so a batch is built in place.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use arrow_buffer::bit_mask;

@@ -20,15 +20,6 @@
 //! Old blocks have a one-byte width, then a `w`-byte count and a `w`-byte position. They are known
 //! by their bytes 1 to 3, which are not all zero. They are read and never written.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 use std::slice;
 

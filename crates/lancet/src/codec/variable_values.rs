@@ -1,14 +1,5 @@
 //! Byte strings of any length: offsets and bytes as Arrow has them.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use super::size;

@@ -1,12 +1,4 @@
 //! The metadata of one column: its pages, where their bytes are, how they are laid out.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::ops::Range;
 

@@ -2,14 +2,6 @@
 //!
 //! An empty field of a repeated message costs 2 bytes in the file and some hundred in memory, so
 //! the size of a message says little. Counting such fields before anything is decoded does.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 /// A field of the schema: its message, its place in the tree, its Arrow field, its column.
 const FIELD_BYTES: u64 = 1024;

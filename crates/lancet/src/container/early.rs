@@ -11,14 +11,6 @@
 //! | `variable { bits }` | `variable { offsets: flat { bits } }` |
 //! | `out_of_line_bitpacking { bits, packed }` | `… { bits, values: flat { packed } }` |
 //! | `packed_struct_fixed_width_mini_block` | `packed_struct` |
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use crate::error::{Error, Result, ensure};
 use crate::proto::encodings::array_encoding::ArrayEncoding as Then;

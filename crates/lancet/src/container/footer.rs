@@ -12,14 +12,6 @@
 //!
 //! A parsed footer keeps: column metadata before column table; the column table ends where the
 //! buffer table starts; the buffer table ends before the footer.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::ops::Range;
 

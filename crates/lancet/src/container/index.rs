@@ -1,12 +1,4 @@
 //! What a file holds and where: everything but the pages.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -12,6 +12,15 @@
 //! Pure functions over bytes: reading asks for spans and is handed bytes ([`Tail`]); writing
 //! returns bytes ([`write`]).
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
+)]
+
 pub(crate) mod checksums;
 pub(crate) mod column;
 pub(crate) mod cost;

@@ -9,14 +9,6 @@
 //! while let Some(span) = tail.missing() { tail.supply(fetch(span))?; }
 //! let index = tail.into_index()?;
 //! ```
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::ops::Range;
 

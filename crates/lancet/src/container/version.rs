@@ -5,14 +5,6 @@
 //! | 2.0 | (0, 3) | (0, 3), (2, 0) |
 //! | 2.1 | (2, 1) | (2, 1) |
 //! | 2.2 | (2, 2) | (2, 2) |
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::fmt;
 use std::str::FromStr;

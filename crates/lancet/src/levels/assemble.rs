@@ -13,15 +13,6 @@
 //!
 //! Pages number their levels differently, so each page is unravelled on its own and its slots are appended.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use arrow_buffer::NullBuffer;
 
 use crate::error::{Error, Result, ensure};

@@ -3,15 +3,6 @@
 //! A comparison of 64 levels with a limit becomes one 64-bit mask (bit `i` stands for entry `i`), so that
 //! the work of a stream without surprises is done by the word instead of by the entry.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 
 /// Levels in a block.

@@ -1,14 +1,5 @@
 //! The entries of a page on their way through its layers, leaf outwards: each list layer leaves fewer of them.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::borrow::Cow;
 
 use crate::error::{Result, ensure};

@@ -3,6 +3,10 @@
 //! A slice looks only at its own rows: below a list stand exactly the items between its first and its last offset, so
 //! the slots of the layer inside are counted from the first offset, which need not be 0. Items of null lists and
 //! values under null structs are still there; [`shred`](super::shred) leaves them out.
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "counts of arrays in memory, not numbers from a file"
+)]
 
 use std::sync::Arc;
 

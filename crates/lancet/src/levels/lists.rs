@@ -11,15 +11,6 @@
 //! valid       1   0 1 1     1      has items, or def = empty
 //! ```
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use arrow_array::OffsetSizeTrait;
 use arrow_buffer::OffsetBuffer;
 

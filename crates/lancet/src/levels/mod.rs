@@ -2,6 +2,15 @@
 //!
 //! Sees no file bytes and no values. `layers` always run from the leaf (index 0) outwards.
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
+)]
+
 mod assemble;
 mod bits;
 mod entries;

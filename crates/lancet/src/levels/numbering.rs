@@ -13,15 +13,6 @@
 //! the entry begins a list `k`, and so does the next entry. Both must therefore have a repetition level of at least
 //! `k`; streams that keep this rule and begin with `max_rep` always describe exactly one nesting.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use crate::error::{Error, Result, ensure};
 use crate::levels::{Layer, LayerKind};
 

@@ -8,15 +8,6 @@
 //! Rows are counted from the first one that begins in the run; the entries before it (the preamble) continue a row of
 //! the run before.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
-
 use std::ops::Range;
 
 use crate::error::{Error, Result};

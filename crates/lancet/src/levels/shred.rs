@@ -6,6 +6,11 @@
 //!
 //! Which levels a page needs is known only at the end, so entries are first numbered as if every layer had all of its
 //! levels; levels that no entry uses are then closed up.
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "counts of arrays in memory, not numbers from a file"
+)]
 
 use std::ops::Range;
 

@@ -7,14 +7,6 @@
 //! | > 0 | any | bytes `position .. position + size` of the file |
 //! | 0 | 0 | an empty value |
 //! | 0 | p | null; `p >> 16` is the definition level |
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::ops::Range;
 

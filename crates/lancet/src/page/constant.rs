@@ -8,14 +8,6 @@
 //! | in buffer 0 | value or value, rep, def | u32 n, n × u32 lengths, the Arrow buffers of one value |
 //!
 //! Levels are raw u16, or compressed as the layout says; an empty buffer means that there are none.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::ops::Range;
 

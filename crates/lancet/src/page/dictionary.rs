@@ -2,14 +2,6 @@
 //!
 //! Plain columns gather the entries. Dictionary columns keep keys; since every page has a
 //! dictionary of its own, the entries of all pages of a batch are merged into one.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::collections::HashMap;
 

@@ -2,14 +2,6 @@
 //!
 //! Only the shape is checked here (known variants, widths, required parts); whether an encoding
 //! is legal in its place is up to the codec contexts.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::sync::Arc;
 

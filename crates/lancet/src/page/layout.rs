@@ -6,14 +6,6 @@
 //! | full-zip | zipped rows, [repetition index] |
 //! | constant | none; or rep, def; or value; or value, rep, def |
 //! | blob | those of the inner mini-block layout |
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use super::encodings::{parse, to_message};
 use super::rules::Rules;

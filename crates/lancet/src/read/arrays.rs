@@ -108,7 +108,7 @@ pub(super) fn row_bytes(columns: &Columns, projection: &ProjectedColumns, num_ro
     let stored = loaded.iter().filter_map(|column| columns.get(*column));
     let stored = stored.map(|column| column.stored_bytes()).fold(0, u64::saturating_add);
     let fixed = projection.leaves.iter().map(|leaf| leaf.leaf.values.fixed_bytes());
-    (stored / num_rows.max(1)).max(fixed.fold(0, u64::saturating_add))
+    stored.checked_div(num_rows).unwrap_or(stored).max(fixed.fold(0, u64::saturating_add))
 }
 
 /// Runs `read` with what reads need of the file.

@@ -67,9 +67,11 @@ impl Weighter<PageKey, CachedPage> for ByBytes {
             CachedPage::Layout(index) => index.size_bytes(),
             CachedPage::Array(index) => index.size_bytes(),
             CachedPage::ZoneMap(Ok(map)) => map.size_bytes(),
-            CachedPage::ZoneMap(Err(corrupt)) => size_of::<Corrupt>() + corrupt.rule.len(),
+            CachedPage::ZoneMap(Err(corrupt)) => {
+                size_of::<Corrupt>().saturating_add(corrupt.rule.len())
+            }
         };
-        (bytes + ENTRY_BYTES) as u64
+        bytes.saturating_add(ENTRY_BYTES) as u64
     }
 }
 

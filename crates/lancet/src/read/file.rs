@@ -265,7 +265,7 @@ impl OpenFile {
     pub(crate) fn row_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
         let of_leaf = |leaf: &LeafColumnType| {
             let Some(column) = self.column(leaf.column) else { return 0 };
-            let stored = column.stored_bytes() / column.num_rows.max(1);
+            let stored = column.stored_bytes().checked_div(column.num_rows).unwrap_or(0);
             stored.max(leaf.leaf.values.fixed_bytes())
         };
         leaves.iter().map(of_leaf).fold(0, u64::saturating_add)
@@ -319,7 +319,7 @@ pub(super) fn within(needed: u64, limit: u64, what: &str) -> Result<()> {
 
 fn check_nesting(nodes: &[Node], max_nesting: usize) -> Result<()> {
     fn depth(node: &Node) -> usize {
-        1 + node.children().iter().map(depth).max().unwrap_or(0)
+        node.children().iter().map(depth).max().unwrap_or(0).saturating_add(1)
     }
     let found = nodes.iter().map(depth).max().unwrap_or(0);
     if found <= max_nesting {

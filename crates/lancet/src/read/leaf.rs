@@ -26,7 +26,7 @@ impl LeafColumnType {
             "{entries} entries do not make whole rows of {}",
             self.entries_per_row
         );
-        Ok(entries / self.entries_per_row)
+        Ok(entries.checked_div(self.entries_per_row).unwrap_or(0))
     }
 
     /// The entry at which a row starts.

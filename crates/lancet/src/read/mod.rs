@@ -1,5 +1,14 @@
 //! The blocking reader: owns the file and the limits, contains no format knowledge.
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
+)]
+
 mod arrays;
 mod blobs;
 mod cache;

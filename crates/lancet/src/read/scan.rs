@@ -123,7 +123,8 @@ impl Scan {
         let file = &self.reader.file;
         let row_bytes = self.reader.row_bytes_of(&projection);
         let asked_rows = self.batch_rows as u64;
-        let batch_rows = (self.batch_bytes / row_bytes.max(1)).clamp(1, asked_rows);
+        let batch_rows =
+            self.batch_bytes.checked_div(row_bytes).unwrap_or(u64::MAX).clamp(1, asked_rows);
         let cuts = if batch_rows < asked_rows {
             file.page_ends_of_widest(&projection.leaves)
         } else {

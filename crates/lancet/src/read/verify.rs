@@ -9,14 +9,6 @@
 //! | zone maps | their rules; their bounds against all rows, if nothing was wrong before |
 //!
 //! Where no byte vouches for a number of rows, a few of them stand for all.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::collections::BTreeSet;
 use std::ops::Range;

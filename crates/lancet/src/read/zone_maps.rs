@@ -1,14 +1,6 @@
 //! The zone maps of columns, in two rounds: column metadata ► the buffers of the maps.
 //!
 //! A map that breaks a rule is remembered as one that is not there.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -3,14 +3,6 @@
 //! Columns are numbered by walking the tree of fields from the top, parents before children. Only
 //! leaves own one: fields without child fields (structs without fields too), packed structs and
 //! blobs. Lists, maps, structs and fixed-size lists of structs live in the levels of the leaves.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 

@@ -1,14 +1,6 @@
 //! Blob fields as descriptions: where the bytes of each blob lie, instead of the bytes.
 //!
 //! A described blob is a struct of `position` and `size`, both u64, null where the blob is.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::sync::Arc;
 

@@ -3,14 +3,6 @@
 //! Messages stand parents before children; a child names its parent by id. Ids count 0, 1, 2, …
 //! in that order unless the field's metadata brings one (`lance:field_id`), so they are names, never
 //! places.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

@@ -2,6 +2,10 @@
 //!
 //! Slots that are null are stored as zeros or empty values: what lies under a null in memory is
 //! nobody's business, and zeros compress.
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "counts of arrays in memory, not numbers from a file"
+)]
 
 use std::ops::Range;
 

@@ -14,14 +14,6 @@
 //! | `blob` | `LargeBinary` marked as blob; only read |
 //!
 //! View types have no name of their own: they are stored as their plain twins.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::collections::HashMap;
 use std::sync::Arc;

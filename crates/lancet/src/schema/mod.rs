@@ -10,6 +10,15 @@
 //! | [`descriptions`] | blob fields as where their bytes are |
 //! | [`value_type`] | what the values of a leaf look like to the codecs |
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
+)]
+
 pub(crate) mod columns;
 pub(crate) mod descriptions;
 pub(crate) mod fields;

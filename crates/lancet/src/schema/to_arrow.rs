@@ -1,12 +1,4 @@
 //! Decoded leaves to Arrow arrays.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::sync::Arc;
 

@@ -1,12 +1,4 @@
 //! What the values of a leaf look like to the codecs.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use arrow_schema::DataType;
 

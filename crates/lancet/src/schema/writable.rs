@@ -11,14 +11,6 @@
 //!
 //! Null structs, which 2.0 cannot hold, are not a matter of the schema: the writer refuses them.
 //! Types that no version can hold are refused by [`logical`](super::logical).
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::collections::HashSet;
 

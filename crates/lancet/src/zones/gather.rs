@@ -1,5 +1,9 @@
 //! The values of a column to the bounds of its zones, in one pass over the arrays.
-#![expect(clippy::arithmetic_side_effects, reason = "counts rows of arrays in memory")]
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "counts rows of arrays in memory"
+)]
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

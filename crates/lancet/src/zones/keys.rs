@@ -8,14 +8,6 @@
 //!
 //! A literal of another type than the column's is converted if that is exact, whichever of the
 //! two an engine would convert; otherwise it has no key and nothing is known about it.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

@@ -3,14 +3,6 @@
 //! For every zone: `null_count` of at most its rows; bounds that are null where all rows are, and
 //! may be null (unknown) elsewhere; `min <= max` where both are known; NaN only as a bound of
 //! floats, and exactly where `nan_count` counts some.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::ops::Range;
 

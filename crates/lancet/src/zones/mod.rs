@@ -32,6 +32,15 @@
 //! | [`filter`] | conditions |
 //! | [`prune`], `keys`, `outcomes` | conditions and maps to ranges of rows |
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
+)]
+
 pub(crate) mod filter;
 pub(crate) mod gather;
 mod keys;

@@ -1,5 +1,9 @@
 //! Bounds of numbers and booleans.
-#![expect(clippy::arithmetic_side_effects, reason = "counts values of arrays in memory")]
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "counts values of arrays in memory"
+)]
 
 use std::sync::Arc;
 

@@ -13,14 +13,6 @@
 //!
 //! All of them only if `k < n`; null is possible if `k > 0`. `hi` is unknown where there is NaN,
 //! and false always possible: NaN may be above all numbers, or compare with none.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,5 +1,9 @@
 //! Bounds of strings and binaries, cut where they are long.
-#![expect(clippy::arithmetic_side_effects, reason = "lengths of strings in memory")]
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths of strings in memory"
+)]
 
 use std::sync::Arc;
 

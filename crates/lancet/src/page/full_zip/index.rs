@@ -1,12 +1,4 @@
 //! Where the rows of a full-zip page start.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::ops::Range;
 

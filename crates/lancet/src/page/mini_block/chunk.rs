@@ -1,12 +1,4 @@
 //! The parts of one chunk.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use super::super::layout::MiniBlockLayout;
 use crate::cursor::Cursor;

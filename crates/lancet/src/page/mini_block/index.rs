@@ -1,12 +1,4 @@
 //! The index of a mini-block page: where each chunk lies and which rows and values it holds.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        clippy::cast_possible_truncation
-    )
-)]
 
 use std::ops::Range;
 use std::sync::Arc;
