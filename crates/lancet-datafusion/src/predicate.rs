@@ -58,7 +58,7 @@ fn translate(node: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Filter> {
         && function.name() == "starts_with"
         && let [of, prefix] = function.args()
     {
-        let prefix = literal(prefix)?.try_as_str()??.as_bytes().to_vec();
+        let prefix = literal(prefix)?.try_as_str()??;
         return Some(Filter::starts_with(column(of, schema)?, prefix));
     }
     match node.data_type(schema) {
@@ -103,7 +103,7 @@ fn negated(negated: bool, filter: Filter) -> Filter {
 fn like_pattern(column: String, pattern: &str) -> Option<Filter> {
     let plain = pattern.find(['%', '_', '\\']).unwrap_or(pattern.len());
     let (prefix, rest) = pattern.split_at_checked(plain)?;
-    let begins = || Filter::starts_with(column.clone(), prefix.as_bytes().to_vec());
+    let begins = || Filter::starts_with(column.clone(), prefix.as_bytes());
     match rest {
         "" => {
             let value: ArrayRef = Arc::new(arrow_array::StringArray::from(vec![prefix]));

@@ -25,8 +25,15 @@ pub(crate) struct Zones {
     schema: SchemaRef,
     num_rows: u64,
     maps: HashMap<String, Arc<ZoneMap>>,
-    /// What was left when the predicate was last looked at, and which predicate that was.
-    left: Mutex<Option<(u64, Arc<[Range<u64>]>)>>,
+    /// What was left when the predicate was last looked at.
+    left: Mutex<Option<Left>>,
+}
+
+/// The rows that one generation of the predicate leaves.
+#[derive(Debug)]
+struct Left {
+    generation: u64,
+    rows: Arc<[Range<u64>]>,
 }
 
 impl Zones {
@@ -61,16 +68,14 @@ impl Zones {
     fn left(&self) -> Result<Arc<[Range<u64>]>> {
         let generation = snapshot_generation(&self.predicate);
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, rows)) = left.as_ref()
-            && *known == generation
-        {
-            return Ok(rows.clone());
+        if let Some(left) = left.as_ref().filter(|left| left.generation == generation) {
+            return Ok(left.rows.clone());
         }
         let now = snapshot_physical_expr(self.predicate.clone())?;
         let filter = predicate::filter(&now, &self.schema);
         let rows: Arc<[Range<u64>]> =
             lancet::prune(&filter, self.num_rows, |name| self.maps.get(name).cloned()).into();
-        *left = Some((generation, rows.clone()));
+        *left = Some(Left { generation, rows: rows.clone() });
         Ok(rows)
     }
 

@@ -152,7 +152,7 @@ async fn filters_keep_what_they_keep_in_memory() {
     let folder = folder();
     let path = folder.path().join("t.lance");
     let table = table(40_000);
-    write(&path, &[table.clone()]);
+    write(&path, std::slice::from_ref(&table));
     let (ctx, memory) = (session(3), SessionContext::new());
     memory.register_batch("t", table).unwrap();
     let mut random = Random(42);
