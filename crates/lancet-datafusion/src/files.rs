@@ -29,6 +29,7 @@ pub(crate) fn fetch_options(url: &ObjectStoreUrl) -> FetchOptions {
         // A read costs little; what lies between two is not worth much.
         options.latency = Duration::from_micros(20);
         options.bytes_per_second = 1_000_000_000;
+        options.one_call = true;
     }
     options
 }

@@ -58,7 +58,7 @@ fn translate(node: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Filter> {
         && function.name() == "starts_with"
         && let [of, prefix] = function.args()
     {
-        let prefix = literal(prefix)?.try_as_str()??.as_bytes().to_vec();
+        let prefix = literal(prefix)?.try_as_str()??;
         return Some(Filter::starts_with(column(of, schema)?, prefix));
     }
     match node.data_type(schema) {

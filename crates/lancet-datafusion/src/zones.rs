@@ -25,10 +25,11 @@ pub(crate) struct Zones {
     schema: SchemaRef,
     num_rows: u64,
     maps: HashMap<String, Arc<ZoneMap>>,
+    /// What was left when the predicate was last looked at.
     left: Mutex<Option<Left>>,
 }
 
-/// What was left when the predicate was last looked at, and which predicate that was.
+/// The rows that one generation of the predicate leaves.
 #[derive(Debug)]
 struct Left {
     generation: u64,

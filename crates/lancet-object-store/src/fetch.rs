@@ -30,6 +30,9 @@ pub struct FetchOptions {
     pub max_request_bytes: u64,
     /// Requests that one read has under way at a time. 16 unless told.
     pub concurrency: usize,
+    /// Asks for all spans of a read in one call, and leaves it to the store how it answers. Good
+    /// for files on disk, which are then opened once. Off unless told.
+    pub one_call: bool,
 }
 
 impl Default for FetchOptions {
@@ -40,6 +43,7 @@ impl Default for FetchOptions {
             bytes_per_second: 50_000_000,
             max_request_bytes: 16 << 20,
             concurrency: 16,
+            one_call: false,
         }
     }
 }
@@ -100,9 +104,25 @@ impl Object {
         Ok(bytes)
     }
 
+    /// The bytes of each span, in one call.
+    async fn fetch_at_once(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let asked: Vec<Range<u64>> = spans.iter().filter(|s| !s.is_empty()).cloned().collect();
+        let fetched = self.store.get_ranges(&self.path, &asked).await?;
+        fetched.iter().for_each(|bytes| self.count(bytes.len() as u64));
+        let mut fetched = fetched.into_iter();
+        let next = |span: &Range<u64>| match span.is_empty() {
+            true => Bytes::new(),
+            false => fetched.next().unwrap_or_default(),
+        };
+        Ok(spans.iter().map(next).collect())
+    }
+
     /// The bytes of each span, in the same order.
     pub(crate) async fn fetch_all(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let plan = lancet::coalesce(spans, self.options.gap(), self.options.max_request_bytes);
+        if self.options.one_call {
+            return Ok(plan.cut(&self.fetch_at_once(&plan.reads).await?, spans)?);
+        }
         // An empty span asks for nothing, and stores refuse to be asked for it.
         let fetch = |span: Range<u64>| async move {
             if span.is_empty() { Ok(Bytes::new()) } else { self.fetch(span).await }

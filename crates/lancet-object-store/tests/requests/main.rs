@@ -180,3 +180,27 @@ async fn errors_say_what_is_wrong() {
     let beyond = reader.take(&[ROWS as u64]).await.unwrap_err();
     assert!(beyond.to_string().contains("out of range"), "{beyond}");
 }
+
+#[tokio::test]
+async fn ranges_of_rows_in_one_call_or_several() {
+    let (store, path, table) = with_table().await;
+    let ranges = vec![5..5, 7..9, 9..10, 70_000..70_100, 299_999..300_000];
+    let parts: Vec<RecordBatch> = ranges
+        .iter()
+        .map(|rows| table.slice(rows.start as usize, (rows.end - rows.start) as usize))
+        .collect();
+    let expected = arrow_select::concat::concat_batches(&table.schema(), &parts).unwrap();
+    for one_call in [false, true] {
+        let mut fetch = FetchOptions::default();
+        (fetch.latency, fetch.one_call) = (Duration::ZERO, one_call);
+        let reader = Reader::open(shared(&store), path.clone()).await.unwrap();
+        let file = reader.file().clone();
+        let reader = Reader::from_file(file, shared(&store), path.clone(), fetch);
+        assert_eq!(reader.stats().requests, 0);
+        assert_eq!(reader.read_ranges(ranges.clone(), None).await.unwrap(), expected);
+        assert!(reader.stats().requests > 1 && reader.stats().bytes > 100);
+        let overlap = reader.read_ranges(vec![7..9, 8..10], None).await.unwrap_err();
+        assert!(overlap.to_string().contains("must not overlap"), "{overlap}");
+        assert!(reader.read_ranges(vec![7..300_001], None).await.is_err());
+    }
+}
