@@ -58,7 +58,8 @@ pub struct WriteOptions {
     pub checksums: bool,
     /// Whether columns get zone maps: the least and the greatest value of every 8,192 rows, by which
     /// readers with a filter leave out rows. Only where they take at most a fiftieth of the bytes of
-    /// the column, or of an average one. Readers that do not know them skip them. On unless told.
+    /// the column, or of an average one, or a byte for 64 rows: a sorted key that compresses to next
+    /// to nothing needs its map most. Readers that do not know them skip them. On unless told.
     pub zone_maps: bool,
     /// What matters most about the bytes. Balanced unless told.
     pub profile: Profile,
@@ -243,8 +244,10 @@ impl<W: Write> FileWriter<W> {
         let bytes = |summary: &ColumnSummary| summary.pages.iter().map(|page| page.bytes).sum();
         let stored: Vec<u64> = self.summaries.iter().map(bytes).collect();
         let average = stored.iter().sum::<u64>() / stored.len().max(1) as u64;
+        let num_rows = self.num_rows;
         let maps = zones.into_par_iter().zip(stored);
-        let maps = maps.map(|(zones, stored)| zone_map::encode(zones, stored.max(average)));
+        let maps =
+            maps.map(|(zones, stored)| zone_map::encode(zones, stored.max(average), num_rows));
         let maps = maps.collect::<Result<Vec<_>>>()?;
         let mut spans = Vec::with_capacity(maps.len());
         for (map, summary) in maps.into_iter().zip(&mut self.summaries) {

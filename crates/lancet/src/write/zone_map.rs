@@ -15,17 +15,24 @@ use crate::error::Result;
 use crate::proto::any;
 use crate::zones::gather::Gatherer;
 
-/// A map is written if it takes at most this part of the bytes that it is measured by.
-const SHARE: u64 = 50;
+/// A map is written if it takes at most this part of the bytes that it is measured by, or of the
+/// number of rows.
+const SHARE_OF_BYTES: u64 = 50;
+const SHARE_OF_ROWS: u64 = 64;
 /// No map is smaller.
 const LEAST_BYTES: u64 = 512;
 
-/// The map of a column, if it is not too large beside `stored` bytes.
-pub(super) fn encode(zones: Option<Gatherer>, stored: u64) -> Result<Option<Vec<u8>>> {
-    let Some(zones) = zones.filter(|_| stored / SHARE >= LEAST_BYTES) else { return Ok(None) };
+/// The map of a column, if it is not too large beside `stored` bytes or its rows.
+pub(super) fn encode(
+    zones: Option<Gatherer>,
+    stored: u64,
+    num_rows: u64,
+) -> Result<Option<Vec<u8>>> {
+    let most = (stored / SHARE_OF_BYTES).max(num_rows / SHARE_OF_ROWS);
+    let Some(zones) = zones.filter(|_| most >= LEAST_BYTES) else { return Ok(None) };
     let columns = zones.finish()?;
     let bytes = encode_columns(&columns)?;
-    let worth = !columns[0].is_empty() && bytes.len() as u64 <= stored / SHARE;
+    let worth = !columns[0].is_empty() && bytes.len() as u64 <= most;
     Ok(worth.then_some(bytes))
 }
 
