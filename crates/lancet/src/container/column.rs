@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use prost::{Message, Name};
 
+use super::zone_place::{FoundPlace, ZonePlace};
 use super::{FileIndex, Version, early};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::proto::any;
 use crate::proto::encodings::{ColumnEncoding, PageLayout as EarlyPageLayout};
 use crate::proto::encodings21::PageLayout;
 use crate::proto::file_v2::{ColumnMetadata, Encoding, column_metadata, encoding::Location};
-use crate::zones::place::{FoundPlace, ZonePlace};
 
 /// A column of a file.
 #[derive(Debug, Clone)]
@@ -70,9 +70,9 @@ impl Column {
             Some(Location::None(_)) if version == Version::V2_0 => (None, None),
             _ => {
                 let any = direct(metadata.encoding.as_ref())?;
-                let encoding: ColumnEncoding = any::unwrap(any)?;
-                let value = any::unwrap_value(any, &ColumnEncoding::full_name())?;
-                (Some(encoding), ZonePlace::find(&value, &buffers))
+                let (encoding, bytes) = any::unwrap_both::<ColumnEncoding>(any)?;
+                let zone_map = ZonePlace::find(&encoding, &bytes, &buffers);
+                (Some(encoding), zone_map)
             }
         };
         let mut pages = Vec::new();

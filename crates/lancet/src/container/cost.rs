@@ -75,7 +75,7 @@ fn packed(page: &[u8]) -> u64 {
 }
 
 /// Numbers and bytes of the fields of a message, as far as it is one; numbers have no bytes.
-pub(crate) fn fields(message: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+pub(super) fn fields(message: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     let mut rest = message;
     std::iter::from_fn(move || {
         let key = varint(&mut rest)?;

@@ -32,6 +32,7 @@ pub(crate) mod index;
 pub(crate) mod tail;
 mod version;
 pub(crate) mod write;
+pub(crate) mod zone_place;
 
 pub(crate) use column::{Column, PageEncoding};
 pub(crate) use index::FileIndex;

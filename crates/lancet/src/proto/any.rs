@@ -26,9 +26,16 @@ pub(crate) struct Any {
 
 /// The message `M` inside the serialized `Any`.
 pub(crate) fn unwrap<M: Message + Name + Default>(bytes: &[u8]) -> Result<M> {
+    unwrap_both(bytes).map(|(message, _)| message)
+}
+
+/// The message `M` inside the serialized `Any`, and its bytes.
+pub(crate) fn unwrap_both<M: Message + Name + Default>(bytes: &[u8]) -> Result<(M, Vec<u8>)> {
     let value = unwrap_value(bytes, &M::full_name())?;
-    M::decode(value.as_slice())
-        .map_err(|e| Error::corrupt(format!("the `{}` message does not decode: {e}", M::NAME)))
+    match M::decode(value.as_slice()) {
+        Ok(message) => Ok((message, value)),
+        Err(e) => Err(Error::corrupt(format!("the `{}` message does not decode: {e}", M::NAME))),
+    }
 }
 
 /// Whether the serialized `Any` holds a message called `name`.

@@ -15,13 +15,13 @@ use super::source::Source;
 use crate::codec::{Budget, Scratch};
 use crate::container::checksums::Checksums;
 use crate::container::cost::{self, ColumnCost};
+use crate::container::zone_place::{FoundPlace, ZonePlace};
 use crate::container::{Column, FileIndex, PageEncoding, Tail, Version, tail_span};
 use crate::error::{Corrupt, Error, Locate, Result, ensure};
 use crate::page::rules::Rules;
 use crate::page::{Layout, Page, PageIndex};
 use crate::page_v2_0;
 use crate::schema::columns::{Node, columns_of, num_columns};
-use crate::zones::place::{FoundPlace, ZonePlace};
 
 /// Bytes read at the end of a file in the hope that they hold all metadata.
 const TAIL_BYTES: u64 = 16 << 10;

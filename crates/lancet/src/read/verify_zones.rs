@@ -15,7 +15,8 @@ use crate::zones::map::ZoneMap;
 
 /// Rows that are read at a time.
 const READ_ROWS: u64 = 1 << 16;
-/// A map of fewer bytes a row is not written; one that claims more rows is not read to its end.
+/// Rows for which a byte of the file vouches; a constant page may claim any number, and then the first
+/// ones stand for all.
 const ROWS_PER_BYTE: u64 = 64;
 
 /// Checks the maps of all columns, which are loaded; rows only if nothing was wrong before.

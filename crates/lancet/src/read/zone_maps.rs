@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field};
+use arrow_schema::DataType;
 use bytes::Bytes;
 
 use super::FileReader;
@@ -16,13 +16,13 @@ use super::request::ProjectedColumns;
 use super::rounds::Rounds;
 use crate::codec::Budget;
 use crate::container::FileIndex;
+use crate::container::zone_place::ZonePlace;
 use crate::error::{Corrupt, Error, Result, ensure};
 use crate::schema::columns::{LeafKind, Node};
 use crate::schema::projection::{locate, project_paths};
 use crate::zones::filter::Filter;
 use crate::zones::gather::has_bounds;
 use crate::zones::map::ZoneMap;
-use crate::zones::place::ZonePlace;
 use crate::zones::prune::prune;
 
 /// A column that may have a zone map.
@@ -200,20 +200,7 @@ pub(super) fn decode(
         "{} bytes of zone map for {zones} zones",
         place.size_bytes()
     );
-    let bound = match data_type {
-        DataType::Dictionary(_, values) => values.as_ref(),
-        plain => plain,
-    };
-    let fields = vec![
-        Field::new("min", bound.clone(), true),
-        Field::new("max", bound.clone(), true),
-        Field::new("null_count", DataType::UInt32, true),
-        Field::new("nan_count", DataType::UInt32, true),
-        Field::new("exact", DataType::Boolean, true),
-    ];
-    let index = FileIndex::of_inner(bytes.clone(), fields, zones)?;
-    let found = index.columns.len();
-    ensure!(found >= 3, "a zone map has {found} columns");
+    let index = FileIndex::of_inner(bytes.clone(), ZoneMap::fields(data_type), zones)?;
     let mut options = file.options.clone();
     options.verify_checksums = false;
     options.search_cache = SearchCache::new(0);

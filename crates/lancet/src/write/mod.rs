@@ -23,6 +23,7 @@ use arrow_schema::SchemaRef;
 use rayon::prelude::*;
 
 use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
+use crate::container::zone_place::encode_zone_index;
 use crate::container::{Version, checksums};
 use crate::error::{Error, Result};
 use crate::options::{ColumnOptions, Profile};
@@ -33,7 +34,6 @@ use crate::schema::columns::{LeafKind, columns_of};
 use crate::schema::fields;
 use crate::zones::ROWS_PER_ZONE;
 use crate::zones::gather::Gatherer;
-use crate::zones::place::encode_zone_index;
 use arrays::ArrayColumns;
 use column::ColumnWriter;
 use plan::plan_columns;

@@ -9,9 +9,9 @@ use std::ops::Range;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 
-use super::keys::{Keys, keys};
+use super::keys::{Keys, decoded_type, keys};
 use super::prune::Facts;
 use crate::error::{Error, Result, ensure};
 
@@ -48,6 +48,19 @@ pub struct ColumnStatistics {
 }
 
 impl ZoneMap {
+    /// The columns of the map of a column of this type, as they are written. Readers need the first
+    /// three of them.
+    pub(crate) fn fields(data_type: &DataType) -> Vec<Field> {
+        let bound = decoded_type(data_type);
+        vec![
+            Field::new("min", bound.clone(), true),
+            Field::new("max", bound.clone(), true),
+            Field::new("null_count", DataType::UInt32, true),
+            Field::new("nan_count", DataType::UInt32, true),
+            Field::new("exact", DataType::Boolean, true),
+        ]
+    }
+
     /// Checks a map that was read: columns `min`, `max`, `null_count`, perhaps `nan_count`, `exact`.
     pub(crate) fn new(rows_per_zone: u64, num_rows: u64, columns: &[ArrayRef]) -> Result<Self> {
         let ([min, max, null_counts], more) = match columns {
@@ -160,34 +173,18 @@ impl ZoneMap {
         if let Some(claimed) = &self.nan_counts {
             counts("NaNs", claimed, nan_counts)?;
         }
-        let lower = self.min.slice(first, len);
-        let upper = self.max.slice(first, len);
         let exact = |zone: usize| self.is_exact(first.saturating_add(zone));
-        let broken =
-            match (keys(&lower), keys(min), keys(&upper), keys(max)) {
-                (
-                    Some(Keys::Whole(low)),
-                    Some(Keys::Whole(min)),
-                    Some(Keys::Whole(high)),
-                    Some(Keys::Whole(max)),
-                ) => first_outside(&low, &min, exact, true)
-                    .or(first_outside(&high, &max, exact, false)),
-                (
-                    Some(Keys::Bytes(low)),
-                    Some(Keys::Bytes(min)),
-                    Some(Keys::Bytes(high)),
-                    Some(Keys::Bytes(max)),
-                ) => first_outside(&low, &min, exact, true)
-                    .or(first_outside(&high, &max, exact, false)),
-                (
-                    Some(Keys::Float(low)),
-                    Some(Keys::Float(min)),
-                    Some(Keys::Float(high)),
-                    Some(Keys::Float(max)),
-                ) => first_outside(&low, &min, exact, true)
-                    .or(first_outside(&high, &max, exact, false)),
+        // NaN compares with nothing, and is counted.
+        let outside = |bounds: &ArrayRef, truth: &ArrayRef, lower| {
+            let bounds = bounds.slice(first, len);
+            match (keys(&bounds)?, keys(truth)?) {
+                (Keys::Whole(a), Keys::Whole(b)) => first_outside(&a, &b, exact, lower),
+                (Keys::Bytes(a), Keys::Bytes(b)) => first_outside(&a, &b, exact, lower),
+                (Keys::Float(a), Keys::Float(b)) => first_outside(&a, &b, exact, lower),
                 _ => None,
-            };
+            }
+        };
+        let broken = outside(&self.min, min, true).or_else(|| outside(&self.max, max, false));
         match broken {
             Some(zone) => {
                 let zone = first.saturating_add(zone);
@@ -263,26 +260,16 @@ impl ZoneMap {
         let sum = |counts: &UInt32Array| counts.values().iter().map(|n| u64::from(*n)).sum();
         let zones = 0..self.num_zones();
         let with_values = |zone: &usize| self.facts(*zone).nulls < self.facts(*zone).rows;
-        let (low, high) = match (keys(&self.min), keys(&self.max)) {
-            (Some(Keys::Whole(min)), Some(Keys::Whole(max))) => (
-                extreme(&min, zones.clone().filter(with_values), |a, b| a < b),
-                extreme(&max, zones.clone().filter(with_values), |a, b| a > b),
-            ),
-            (Some(Keys::Bytes(min)), Some(Keys::Bytes(max))) => (
-                extreme(&min, zones.clone().filter(with_values), |a, b| a < b),
-                extreme(&max, zones.clone().filter(with_values), |a, b| a > b),
-            ),
-            (Some(Keys::Float(min)), Some(Keys::Float(max))) => {
-                let number = |key: Option<f64>| key.filter(|key| !key.is_nan());
-                let min: Vec<_> = min.into_iter().map(number).collect();
-                let max: Vec<_> = max.into_iter().map(number).collect();
-                (
-                    extreme(&min, zones.clone().filter(with_values), |a, b| a < b),
-                    extreme(&max, zones.clone().filter(with_values), |a, b| a > b),
-                )
+        let zones: Vec<usize> = zones.filter(with_values).collect();
+        let number = |key: Option<f64>| key.filter(|key| !key.is_nan());
+        let extreme = |bounds: &ArrayRef, least| match keys(bounds)? {
+            Keys::Whole(bounds) => extreme(&bounds, &zones, least),
+            Keys::Bytes(bounds) => extreme(&bounds, &zones, least),
+            Keys::Float(bounds) => {
+                extreme(&bounds.into_iter().map(number).collect::<Vec<_>>(), &zones, least)
             }
-            _ => (None, None),
         };
+        let (low, high) = (extreme(&self.min, true), extreme(&self.max, false));
         let no_nan = !self.data_type().is_floating();
         ColumnStatistics {
             num_rows: self.num_rows,
@@ -290,7 +277,7 @@ impl ZoneMap {
             nan_count: self.nan_counts.as_ref().map(sum).or(no_nan.then_some(0)),
             min: low.map(|zone| self.min.slice(zone, 1)),
             max: high.map(|zone| self.max.slice(zone, 1)),
-            exact: zones.filter(with_values).all(|zone| self.is_exact(zone)),
+            exact: zones.iter().all(|zone| self.is_exact(*zone)),
         }
     }
 
@@ -343,17 +330,17 @@ fn first_above<T: PartialOrd>(min: &[Option<T>], max: &[Option<T>]) -> Option<us
     bounds.position(|(min, max)| min.as_ref().zip(max.as_ref()).is_some_and(|(a, b)| a > b))
 }
 
-/// The zone with the best bound; none if that of one of the zones is unknown.
-fn extreme<T: Copy>(
+/// The zone with the least or the greatest bound; none if that of one of the zones is unknown.
+fn extreme<T: Copy + PartialOrd>(
     bounds: &[Option<T>],
-    zones: impl Iterator<Item = usize>,
-    better: fn(T, T) -> bool,
+    zones: &[usize],
+    least: bool,
 ) -> Option<usize> {
     let mut best: Option<(usize, T)> = None;
     for zone in zones {
-        let bound = bounds.get(zone).copied().flatten()?;
-        if best.is_none_or(|(_, best)| better(bound, best)) {
-            best = Some((zone, bound));
+        let bound = bounds.get(*zone).copied().flatten()?;
+        if best.is_none_or(|(_, best)| if least { bound < best } else { bound > best }) {
+            best = Some((*zone, bound));
         }
     }
     best.map(|(zone, _)| zone)

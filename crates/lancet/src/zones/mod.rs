@@ -1,7 +1,7 @@
 //! Zone maps: for every 8,192 rows of a column the least and the greatest value, the nulls and the
 //! NaNs, so that a reader with a filter can leave out rows it need not look at.
 //!
-//! A map is a buffer of its column, found by the column encoding:
+//! A map is a buffer of its column, found by the column encoding (`container/zone_place.rs`):
 //!
 //! ```text
 //! ColumnEncoding    zone_index { rows_per_zone, zone_map_buffer { index, column }, inner: values }
@@ -27,7 +27,6 @@
 //! | module | what |
 //! |---|---|
 //! | [`gather`], `numbers`, [`strings`] | values to bounds, for writing |
-//! | [`place`] | where the map of a column is |
 //! | [`map`] | a map in memory, checked |
 //! | [`filter`] | conditions |
 //! | [`prune`], `keys`, `outcomes` | conditions and maps to ranges of rows |
@@ -47,7 +46,6 @@ mod keys;
 pub(crate) mod map;
 mod numbers;
 mod outcomes;
-pub(crate) mod place;
 pub(crate) mod prune;
 mod strings;
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Where the zone map of a column is, by the encoding of the column.
+//! Where the zone map of a column is, by the encoding of the column; see [`crate::zones`].
 
 use std::ops::Range;
 
 use prost::Message;
 
-use crate::container::cost;
+use super::cost;
 use crate::error::{Corrupt, Error, Result, ensure};
 use crate::proto::any;
 use crate::proto::encodings::buffer::BufferType;
@@ -30,12 +30,15 @@ impl ZonePlace {
         self.span.end.saturating_sub(self.span.start)
     }
 
-    /// Looks into a serialized `ColumnEncoding`; `buffers` are those of the column. The record may
-    /// be followed by one that other readers take instead, so it is looked for among the bytes.
-    pub(crate) fn find(encoding: &[u8], buffers: &[Range<u64>]) -> FoundPlace {
-        let mut records = cost::fields(encoding)
-            .filter(|(number, _)| *number == ZONE_INDEX)
-            .map(|(_, bytes)| bytes);
+    /// Looks into an encoding and its bytes; `buffers` are those of the column. The record may be
+    /// followed by one that other readers take instead, so it is looked for among the bytes.
+    pub(crate) fn find(
+        encoding: &ColumnEncoding,
+        bytes: &[u8],
+        buffers: &[Range<u64>],
+    ) -> FoundPlace {
+        let mut records =
+            cost::fields(bytes).filter(|(number, _)| *number == ZONE_INDEX).map(|(_, bytes)| bytes);
         let record = records.next()?;
         Some(match (records.next(), Self::parse(record, encoding, buffers)) {
             (Some(_), _) => Err(Corrupt::of("a column has several zone maps")),
@@ -45,7 +48,7 @@ impl ZonePlace {
         })
     }
 
-    fn parse(record: &[u8], encoding: &[u8], buffers: &[Range<u64>]) -> Result<Self> {
+    fn parse(record: &[u8], encoding: &ColumnEncoding, buffers: &[Range<u64>]) -> Result<Self> {
         let message = ZoneIndex::decode(record)
             .map_err(|e| Error::corrupt(format!("the `zone_index` does not decode: {e}")))?;
         ensure!(message.rows_per_zone > 0, "a zone map has zones of 0 rows");
@@ -53,9 +56,8 @@ impl ZonePlace {
             message.inner.as_deref() == Some(&values()),
             "what is inside a `zone_index` is not `values`"
         );
-        let outer = ColumnEncoding::decode(encoding).ok().and_then(|outer| outer.encoding);
         ensure!(
-            matches!(outer, Some(Encoding::Values(_) | Encoding::ZoneIndex(_))),
+            matches!(encoding.encoding, Some(Encoding::Values(_) | Encoding::ZoneIndex(_))),
             "a zone map of a column that does not hold its values"
         );
         let Some(Buffer { buffer_index, buffer_type }) = message.zone_map_buffer else {
@@ -109,16 +111,20 @@ mod tests {
         any::unwrap_value(&any, "lance.encodings.ColumnEncoding").unwrap()
     }
 
+    fn find(bytes: &[u8]) -> FoundPlace {
+        ZonePlace::find(&ColumnEncoding::decode(bytes).unwrap(), bytes, &BUFFERS)
+    }
+
     #[test]
     fn the_example_of_the_format() {
         let expected = [0x12, 0x0a, 0x08, 4, 0x12, 2, 0x10, 1, 0x1a, 2, 0x0a, 0];
         assert_eq!(encoding(false), expected);
         assert_eq!(encoding(true), [&expected[..], &[0x0a, 0]].concat());
         for followed in [false, true] {
-            let place = ZonePlace::find(&encoding(followed), &BUFFERS).unwrap().unwrap();
+            let place = find(&encoding(followed)).unwrap().unwrap();
             assert_eq!(place, ZonePlace { rows_per_zone: 4, span: 64..529 });
         }
-        assert!(ZonePlace::find(&[0x0a, 0], &BUFFERS).is_none());
+        assert!(find(&[0x0a, 0]).is_none());
     }
 
     #[test]
@@ -155,12 +161,12 @@ mod tests {
             ColumnEncoding { encoding }.encode_to_vec()
         };
         for (index, rule) in broken {
-            let error = ZonePlace::find(&wrap(&index), &BUFFERS).unwrap().unwrap_err();
+            let error = find(&wrap(&index)).unwrap().unwrap_err();
             assert!(error.rule.contains(rule), "{rule}: {error}");
         }
         let twice = wrap(&sound).repeat(2);
-        assert!(ZonePlace::find(&twice, &BUFFERS).unwrap().is_err());
+        assert!(find(&twice).unwrap().is_err());
         let blob = [wrap(&sound), vec![0x1a, 0]].concat();
-        assert!(ZonePlace::find(&blob, &BUFFERS).unwrap().is_err());
+        assert!(find(&blob).unwrap().is_err());
     }
 }
