@@ -9,7 +9,7 @@ use prost::Message;
 
 use super::Version;
 use super::footer::Footer;
-use super::tail::Part;
+use super::tail::{Part, column_table};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::proto::file::FileDescriptor;
@@ -79,17 +79,8 @@ impl FileIndex {
         );
         let end = Part { start: 0, bytes };
         let table = end.get(&(footer.cmo_start..footer.gbo_start)).unwrap_or_default();
-        let mut cursor = Cursor::new(&table);
-        let mut columns = Vec::new();
-        for column in (0..footer.num_columns).take(fields.len()) {
-            let start = cursor.u64("position")?;
-            let span = start..start.saturating_add(cursor.u64("size")?);
-            ensure!(
-                footer.column_meta_start <= span.start && span.end <= footer.cmo_start,
-                "the metadata of column {column} lies at bytes {span:?}, outside the column metadata"
-            );
-            columns.push(span);
-        }
+        let mut columns = column_table(&footer, &mut Cursor::new(&table)).at(footer.cmo_start)?;
+        columns.truncate(fields.len());
         fields.truncate(columns.len());
         Ok(Self {
             version: footer.version,

@@ -150,36 +150,11 @@ impl Tail {
         let span = self.footer.tables();
         let Some(bytes) = self.end.get(&span) else { return Ok(()) };
         let mut cursor = Cursor::new(&bytes);
-        let columns = self.column_table(&mut cursor).at(span.start)?;
+        let columns = column_table(&self.footer, &mut cursor).at(span.start)?;
         let global_buffers = self.buffer_table(&mut cursor).at(self.footer.gbo_start)?;
         let descriptor = global_buffers.first().cloned().unwrap_or_default();
         self.tables = Some(Tables { global_buffers, columns, descriptor });
         Ok(())
-    }
-
-    fn column_table(&self, cursor: &mut Cursor<'_>) -> Result<Vec<Range<u64>>> {
-        let region = self.footer.column_meta_start..self.footer.cmo_start;
-        let mut total = 0u64;
-        let columns = entries(
-            cursor,
-            self.footer.num_columns,
-            self.footer.cmo_start,
-            |i, span| {
-                ensure!(
-                    region.start <= span.start && span.end <= region.end,
-                    "the metadata of column {i} lies at bytes {span:?}, outside the column metadata \
-                 at {region:?}"
-                );
-                total = total.saturating_add(span.end.saturating_sub(span.start));
-                Ok(())
-            },
-        )?;
-        let region_bytes = region.end.saturating_sub(region.start);
-        ensure!(
-            total <= region_bytes.saturating_mul(MAX_METADATA_SHARING),
-            "the columns share their metadata so often that {region_bytes} bytes count as {total}"
-        );
-        Ok(columns)
     }
 
     fn buffer_table(&self, cursor: &mut Cursor<'_>) -> Result<Vec<Range<u64>>> {
@@ -204,6 +179,27 @@ impl Tail {
             Ok(())
         })
     }
+}
+
+/// Where the metadata of each column is.
+pub(super) fn column_table(footer: &Footer, cursor: &mut Cursor<'_>) -> Result<Vec<Range<u64>>> {
+    let region = footer.column_meta_start..footer.cmo_start;
+    let mut total = 0u64;
+    let columns = entries(cursor, footer.num_columns, footer.cmo_start, |i, span| {
+        ensure!(
+            region.start <= span.start && span.end <= region.end,
+            "the metadata of column {i} lies at bytes {span:?}, outside the column metadata \
+             at {region:?}"
+        );
+        total = total.saturating_add(span.end.saturating_sub(span.start));
+        Ok(())
+    })?;
+    let region_bytes = region.end.saturating_sub(region.start);
+    ensure!(
+        total <= region_bytes.saturating_mul(MAX_METADATA_SHARING),
+        "the columns share their metadata so often that {region_bytes} bytes count as {total}"
+    );
+    Ok(columns)
 }
 
 /// Reads a table. Its bytes are present, so its size is justified.

@@ -97,14 +97,7 @@ pub(crate) fn encode_tail(
     let mut out = descriptor.encode_to_vec();
     let at = |out: &Vec<u8>| position + out.len() as u64;
     let descriptor_span = position..at(&out);
-    let mut column_spans = Vec::with_capacity(columns.len());
-    for column in columns {
-        let start = at(&out);
-        out.extend_from_slice(column);
-        column_spans.push(start..at(&out));
-    }
-    let cmo_start = at(&out);
-    encode_table(&column_spans, &mut out);
+    let cmo_start = encode_columns(columns, position, &mut out);
     let gbo_start = at(&out);
     encode_table(std::slice::from_ref(&descriptor_span), &mut out);
     encode_table(user_buffers, &mut out);
@@ -126,14 +119,7 @@ pub(crate) fn encode_inner_tail(columns: &[Vec<u8>], position: u64) -> Result<Ve
     let num_columns = u32::try_from(columns.len())
         .map_err(|_| Error::invalid("the file has more than 2^32 columns"))?;
     let mut out = Vec::new();
-    let mut column_spans = Vec::with_capacity(columns.len());
-    for column in columns {
-        let start = position + out.len() as u64;
-        out.extend_from_slice(column);
-        column_spans.push(start..start + column.len() as u64);
-    }
-    let cmo_start = position + out.len() as u64;
-    encode_table(&column_spans, &mut out);
+    let cmo_start = encode_columns(columns, position, &mut out);
     let footer = Footer {
         column_meta_start: position,
         cmo_start,
@@ -145,6 +131,20 @@ pub(crate) fn encode_inner_tail(columns: &[Vec<u8>], position: u64) -> Result<Ve
     // Files of 2.0 call themselves 0.3, but those in buffers do not.
     footer.encode_as((2, 0), &mut out);
     Ok(out)
+}
+
+/// Appends the metadata of columns and their table, which starts at the place returned; `out` starts
+/// at `position`.
+fn encode_columns(columns: &[Vec<u8>], position: u64, out: &mut Vec<u8>) -> u64 {
+    let mut spans = Vec::with_capacity(columns.len());
+    for column in columns {
+        let start = position + out.len() as u64;
+        out.extend_from_slice(column);
+        spans.push(start..start + column.len() as u64);
+    }
+    let table = position + out.len() as u64;
+    encode_table(&spans, out);
+    table
 }
 
 fn encode_table(spans: &[Range<u64>], out: &mut Vec<u8>) {
