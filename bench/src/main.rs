@@ -42,6 +42,9 @@ enum Command {
         metrics: Vec<Metric>,
         #[arg(long = "contender")]
         contenders: Vec<String>,
+        /// Writes the files into this folder and leaves them there, for a profiler.
+        #[arg(long)]
+        keep: Option<PathBuf>,
         /// Where the figures go: `results.json` for all of them, `partial.json` for some, or for
         /// those of a quick run.
         #[arg(long)]
@@ -74,13 +77,13 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         #[cfg(feature = "lance")]
         Command::RowIds => row_ids::run(),
-        Command::Run { quick, tables, metrics, contenders, out } => {
-            let choice = Choice { quick, tables, metrics, contenders };
+        Command::Run { quick, tables, metrics, contenders, keep, out } => {
+            let choice = Choice { quick, tables, metrics, contenders, keep: keep.is_some() };
             let whole = choice.is_everything() && !quick;
             let name = if whole { "results.json" } else { "partial.json" };
             let out = out.unwrap_or_else(|| here().join(name));
             let folder = Folder::new()?;
-            let results = run::run(&choice, &folder.0)?;
+            let results = run::run(&choice, keep.as_deref().unwrap_or(&folder.0))?;
             results.save(&out)?;
             print!("{}", report::text(&results));
             Ok(())

@@ -22,6 +22,8 @@ pub struct Choice {
     pub tables: Vec<String>,
     pub metrics: Vec<Metric>,
     pub contenders: Vec<String>,
+    /// Whether the files stay.
+    pub keep: bool,
 }
 
 impl Choice {
@@ -128,8 +130,8 @@ impl<'a> Bout<'a> {
                 _ => self.read(metric)?,
             });
         }
-        for file in &self.files {
-            std::fs::remove_file(file)?;
+        if !self.choice.keep {
+            self.files.iter().try_for_each(std::fs::remove_file)?;
         }
         Ok(cells)
     }
