@@ -1,15 +1,16 @@
 //! Where rows go: into a file, or onto standard output as a table or as text.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use clap::ValueEnum;
 use lancet::{WriteOptions, WriteSummary};
 
 use crate::error::{Error, Result};
+use crate::format::Format;
 use crate::input::{BATCH_ROWS, Input};
-use crate::output::OutputFile;
+use crate::output::{self, OutputFile};
 use crate::table::{Grid, terminal_width};
 use crate::{progress, text, units};
 
@@ -22,6 +23,38 @@ pub enum TextFormat {
     Csv,
 }
 
+/// Where the rows of a command go.
+#[derive(Debug, clap::Args)]
+pub struct Destination {
+    /// How to print; only tables cut long values
+    #[arg(short, long, value_enum, default_value_t)]
+    format: TextFormat,
+    /// Write to a file instead; the ending chooses the format
+    #[arg(short, long, value_name = "OUT", conflicts_with = "format")]
+    output: Option<PathBuf>,
+}
+
+impl Destination {
+    /// Fails early if there can be no such file, or if it is the `input`.
+    pub fn check(&self, input: Option<&Path>) -> Result<()> {
+        let Some(path) = &self.output else { return Ok(()) };
+        Format::from_path(path)?;
+        input.map_or(Ok(()), |input| output::check_not_same(input, path))
+    }
+
+    /// Whether the rows are printed as a table, which is for people.
+    pub fn is_table(&self) -> bool {
+        self.output.is_none() && self.format == TextFormat::Table
+    }
+
+    /// Writes or prints all batches.
+    pub fn fill(&self, input: Input, quiet: bool, out: &mut dyn Write) -> Result<()> {
+        let Some(path) = &self.output else { return to_stdout(input, self.format, out) };
+        let output = OutputFile::create(path, &input.schema, &WriteOptions::default())?;
+        fill(input, output, quiet).map(drop)
+    }
+}
+
 /// What was copied into a file.
 #[derive(Debug)]
 pub struct Copied {
@@ -31,12 +64,6 @@ pub struct Copied {
     pub bytes: u64,
     /// What a Lance file has become.
     pub summary: Option<WriteSummary>,
-}
-
-/// Writes all batches to a file; `options` matter for Lance only.
-pub fn to_file(input: Input, path: &Path, options: &WriteOptions, quiet: bool) -> Result<Copied> {
-    let output = OutputFile::create(path, &input.schema, options)?;
-    fill(input, output, quiet)
 }
 
 /// Writes all batches to a file that was begun.
@@ -57,7 +84,7 @@ pub fn fill(input: Input, mut output: OutputFile, quiet: bool) -> Result<Copied>
 }
 
 /// Prints all batches.
-pub fn to_stdout(input: Input, format: TextFormat, out: &mut dyn Write) -> Result<()> {
+fn to_stdout(input: Input, format: TextFormat, out: &mut dyn Write) -> Result<()> {
     match format {
         TextFormat::Table => print_table(input, out),
         TextFormat::Csv => {

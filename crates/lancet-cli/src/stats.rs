@@ -1,5 +1,6 @@
 //! `lancet stats`: what the zone maps of a Lance file say about its columns.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,24 +80,28 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 fn columns(reader: &FileReader, names: &[String]) -> lancet::Result<Vec<Column>> {
     let report = reader.inspect()?;
     let holds_values = |column: &&ColumnReport| !column.data_type.is_nested();
-    let mut found = Vec::new();
     let mut known: Vec<&ColumnReport> = report.columns.iter().filter(holds_values).collect();
     if !names.is_empty() {
         // An unknown name is an error that knows near ones.
-        reader.zone_maps(names)?;
+        reader.request_zone_maps(names)?;
         let below = |column: &ColumnReport, name: &str| {
             let rest = column.name.strip_prefix(name);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         known.retain(|column| names.iter().any(|name| below(column, name)));
     }
-    for column in known {
-        let map = reader.zone_maps([&column.name]).map_or(None, |mut maps| maps.pop().flatten());
+    // What lies in a struct without a name cannot be asked for.
+    let names = known.iter().map(|column| column.name.as_str());
+    let asked: Vec<&str> = names.filter(|name| reader.request_zone_maps([name]).is_ok()).collect();
+    let maps = reader.zone_maps(&asked)?;
+    let maps: BTreeMap<&str, Option<Arc<ZoneMap>>> = asked.into_iter().zip(maps).collect();
+    let with_map = |column: &ColumnReport| {
+        let map = maps.get(column.name.as_str()).cloned().flatten();
         let missing = if column.zone_map.is_some() { "unsound zone map" } else { "no zone map" };
         let (name, data_type) = (column.name.clone(), column.data_type.clone());
-        found.push(Column { name, data_type, map, missing });
-    }
-    Ok(found)
+        Column { name, data_type, map, missing }
+    };
+    Ok(known.into_iter().map(with_map).collect())
 }
 
 fn column_table(columns: &[Column]) -> Result<String> {

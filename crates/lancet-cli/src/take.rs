@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use lancet::{FileReader, WriteOptions};
+use lancet::FileReader;
 
-use crate::copy::{self, TextFormat};
+use crate::copy::Destination;
 use crate::error::{InFile, Result};
-use crate::format::{Format, check_is_lance};
+use crate::format::check_is_lance;
 use crate::input::{BATCH_ROWS, Input};
-use crate::output;
 use crate::rows::RowList;
 
 const EXAMPLES: &str = "\
@@ -31,26 +30,16 @@ pub struct Args {
     /// Columns to read; nested ones with dots: a,b.c
     #[arg(short, long, value_delimiter = ',')]
     columns: Vec<String>,
-    /// How to print; only tables cut long values
-    #[arg(short, long, value_enum, default_value_t)]
-    format: TextFormat,
-    /// Write to a file instead; the ending chooses the format
-    #[arg(short, long, value_name = "OUT", conflicts_with = "format")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    destination: Destination,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     check_is_lance(&args.file, "take")?;
-    if let Some(path) = &args.output {
-        Format::from_path(path)?;
-        output::check_not_same(&args.file, path)?;
-    }
+    args.destination.check(Some(&args.file))?;
     let input = taken(&args.file, &args.rows, &args.columns)?;
-    match &args.output {
-        Some(path) => copy::to_file(input, path, &WriteOptions::default(), quiet).map(drop),
-        None => copy::to_stdout(input, args.format, out),
-    }
+    args.destination.fill(input, quiet, out)
 }
 
 /// The rows in batches, so that a long list needs little memory.

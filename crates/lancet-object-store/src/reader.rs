@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use lancet::{FileReader, Filter, Opening, ReadOptions, ReadRequest, Version, ZoneMap};
+use lancet::{FileReader, Filter, Opening, ReadOptions, Request, Version, ZoneMap};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
@@ -103,22 +103,12 @@ impl Reader {
     /// Ranges of rows outside of which no row makes the filter true; see
     /// [`FileReader::prune`].
     pub async fn prune(&self, filter: &Filter) -> Result<Vec<Range<u64>>> {
-        let mut request = self.file.request_prune(filter)?;
-        while !request.spans().is_empty() {
-            let bytes = self.object.fetch_all(request.spans()).await?;
-            request.supply(bytes)?;
-        }
-        Ok(request.finish()?)
+        self.run(self.file.request_prune(filter)?).await
     }
 
     /// The zone maps of columns; see [`FileReader::zone_maps`].
     pub async fn zone_maps(&self, columns: &[&str]) -> Result<Vec<Option<Arc<ZoneMap>>>> {
-        let mut request = self.file.request_zone_maps(columns)?;
-        while !request.spans().is_empty() {
-            let bytes = self.object.fetch_all(request.spans()).await?;
-            request.supply(bytes)?;
-        }
-        Ok(request.finish()?)
+        self.run(self.file.request_zone_maps(columns)?).await
     }
 
     /// Starts to describe a scan.
@@ -126,7 +116,7 @@ impl Reader {
         Scan::new(self.clone())
     }
 
-    pub(crate) async fn run(&self, mut request: ReadRequest) -> Result<RecordBatch> {
+    pub(crate) async fn run<R: Request>(&self, mut request: R) -> Result<R::Output> {
         while !request.spans().is_empty() {
             let bytes = self.object.fetch_all(request.spans()).await?;
             request.supply(bytes)?;

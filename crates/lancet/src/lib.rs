@@ -58,7 +58,8 @@ pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
 pub use read::verify::Verification;
 pub use read::{
     Batches, BlobDescription, Blobs, CacheStats, Coalesced, FileReader, Opening, PruneRequest,
-    ReadOptions, ReadRequest, Scan, ScanRequests, SearchCache, Source, ZoneMapRequest, coalesce,
+    ReadOptions, ReadRequest, Request, Scan, ScanRequests, SearchCache, Source, ZoneMapRequest,
+    coalesce,
 };
 pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
 pub use zones::filter::{Comparison, Filter};

@@ -3,7 +3,6 @@
 mod files;
 
 use std::io::{Read, Write, stderr, stdin};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -14,12 +13,10 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::parser::DFParser;
 use futures::StreamExt;
-use lancet::WriteOptions;
 use tokio::runtime::Runtime;
 
-use crate::copy::{self, TextFormat};
+use crate::copy::Destination;
 use crate::error::{Error, Result};
-use crate::format::Format;
 use crate::input::Input;
 use crate::units;
 
@@ -49,32 +46,22 @@ pub struct Args {
     /// Most rows to show (a table shows 100 unless told)
     #[arg(short = 'n', long)]
     limit: Option<u64>,
-    /// How to print; only tables cut long values
-    #[arg(short, long, value_enum, default_value_t)]
-    format: TextFormat,
-    /// Write to a file instead; the ending chooses the format
-    #[arg(short, long, value_name = "OUT", conflicts_with = "format")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    destination: Destination,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
-    if let Some(path) = &args.output {
-        Format::from_path(path)?;
-    }
+    args.destination.check(None)?;
     let runtime = Arc::new(Runtime::new().map_err(|e| Error::new(e.to_string()))?);
     let frame = runtime.block_on(last_statement(&query(args)?))?;
     if let LogicalPlan::Explain(_) | LogicalPlan::Analyze(_) = frame.logical_plan() {
         return print_plan(&runtime.block_on(frame.collect()).map_err(told)?, out);
     }
     let stream = runtime.block_on(frame.execute_stream()).map_err(told)?;
-    let table = args.output.is_none() && args.format == TextFormat::Table;
-    let limit = args.limit.or(table.then_some(TABLE_ROWS));
+    let limit = args.limit.or(args.destination.is_table().then_some(TABLE_ROWS));
     let (input, more) = limited(runtime, stream, limit.unwrap_or(u64::MAX));
-    match &args.output {
-        Some(path) => copy::to_file(input, path, &WriteOptions::default(), quiet).map(drop)?,
-        None => copy::to_stdout(input, args.format, out)?,
-    }
+    args.destination.fill(input, quiet, out)?;
     if args.limit.is_none() && more.get() && !quiet {
         out.flush()?;
         // A closed standard error must not turn an answer into a failure.

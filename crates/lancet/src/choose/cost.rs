@@ -116,6 +116,11 @@ impl Settings {
             || self.options.general == Some(true)
     }
 
+    /// Whether time counts for next to nothing beside size.
+    pub(super) fn is_by_size(&self) -> bool {
+        self.profile == Profile::Small || self.is_compressor_asked()
+    }
+
     /// The general compressors to consider.
     pub(super) fn schemes(&self) -> Vec<(Scheme, Option<i32>)> {
         match (self.options.compression, self.options.general) {

@@ -140,8 +140,7 @@ pub(crate) fn choose_dictionary_column(
 /// A compressor to try on levels. They take a bit or two each, and unpacking a compressed one costs
 /// a scan more than that is worth, except where size is all that counts.
 pub(crate) fn level_compression(settings: &Settings) -> Option<(Scheme, Option<i32>)> {
-    let size_counts = settings.profile == Profile::Small || settings.is_compressor_asked();
-    settings.schemes().pop().filter(|_| size_counts)
+    settings.schemes().pop().filter(|_| settings.is_by_size())
 }
 
 fn choose_fixed(
@@ -184,7 +183,7 @@ fn choose_variable(
     let by_size = settings.profile == Profile::Small || settings.options.compression.is_some();
     let few = dictionary && !by_size && estimate_distinct(values) <= values.len() / FEW_STRINGS;
     if few {
-        let plain = strings::plain_form(values, variable, settings);
+        let plain = strings::plain_form(variable, settings);
         let to_beat = settings.score(plain.1) / 4.0;
         contest.enter(plain.0, plain.1);
         contest.enter_dictionary(values, valid, rules)?;

@@ -6,7 +6,7 @@ use super::{Considered, general};
 use crate::codec::{Encoding, FixedValues, Values};
 use crate::error::Result;
 use crate::measure::{NumberMeasures, entropy_bytes};
-use crate::options::{ByteStreamSplit, Compression, Profile, Settings};
+use crate::options::{ByteStreamSplit, Compression, Settings};
 use crate::page::mini_block::encode::ChunkSize;
 use crate::page::rules::Rules;
 
@@ -64,8 +64,7 @@ pub(super) fn number_forms(
 /// Whether a compressor may make less of the values than the `smallest` form without one. Where
 /// their bytes are noise it is not tried: repeated values are a dictionary's business.
 fn may_compress(values: &FixedValues, smallest: f64, settings: &Settings) -> bool {
-    let by_size = settings.profile == Profile::Small || settings.is_compressor_asked();
-    by_size || entropy_bytes(values).is_none_or(|bytes| bytes < NOISE * smallest)
+    settings.is_by_size() || entropy_bytes(values).is_none_or(|bytes| bytes < NOISE * smallest)
 }
 
 fn flat_form(values: &FixedValues, settings: &Settings) -> Considered {

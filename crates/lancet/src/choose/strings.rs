@@ -104,13 +104,9 @@ impl Symbols {
 }
 
 /// Strings as they are, in chunks.
-pub(super) fn plain_form(
-    values: &Values,
-    variable: &VariableValues,
-    settings: &Settings,
-) -> (Draft, Cost) {
+pub(super) fn plain_form(values: &VariableValues, settings: &Settings) -> (Draft, Cost) {
     let raw = values.size_bytes();
-    let plain = Encoding::Variable { offset_bits: variable.offsets.bits() };
+    let plain = Encoding::Variable { offset_bits: values.offsets.bits() };
     in_plain_chunks(plain, raw, raw, settings)
 }
 
@@ -141,7 +137,7 @@ pub(super) fn chunk_forms(
     let raw = values.size_bytes();
     let mut forms = Vec::new();
     if settings.options.compression != Some(Compression::Fsst) || symbols.is_none() {
-        forms.push(plain_form(values, variable, settings));
+        forms.push(plain_form(variable, settings));
     }
     if let Some(symbols) = symbols {
         let coded = variable.bytes.len() as f64 * symbols.ratio;

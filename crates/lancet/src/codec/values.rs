@@ -109,9 +109,7 @@ impl Values {
         match self {
             Self::Nothing { .. } => 0,
             Self::Fixed(fixed) => fixed.data.len(),
-            Self::Variable(variable) => {
-                variable.offsets.size_bytes().saturating_add(variable.bytes.len())
-            }
+            Self::Variable(variable) => variable.size_bytes(),
             Self::FixedSizeList(list) => {
                 let validity = list.item_validity.as_ref().map_or(0, |v| v.data.len());
                 validity.saturating_add(list.items.size_bytes())

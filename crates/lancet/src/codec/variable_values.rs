@@ -20,7 +20,7 @@ pub(crate) enum Offsets {
 }
 
 impl Offsets {
-    pub(super) fn size_bytes(&self) -> usize {
+    fn size_bytes(&self) -> usize {
         match self {
             Self::Bits32(offsets) => size_of_val(offsets.as_slice()),
             Self::Bits64(offsets) => size_of_val(offsets.as_slice()),
@@ -88,6 +88,11 @@ impl VariableValues {
             Offsets::Bits64(offsets) => offsets.len(),
         }
         .saturating_sub(1)
+    }
+
+    /// Bytes of the offsets and of the values.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.offsets.size_bytes().saturating_add(self.bytes.len())
     }
 
     /// Appends values that lie back to back in `bytes`; `offsets` says where each starts, and where

@@ -1,6 +1,7 @@
 //! Layouts in words.
 
-use super::layout::{ConstantValue, Layout, MiniBlockLayout};
+use super::layout::{ConstantValue, Layout};
+use super::mini_block::MiniBlockLayout;
 
 impl Layout {
     /// The layout's name and its encoding tree.

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use super::ReadOptions;
 use super::cache::CachedPage;
 use super::file::{OpenFile, read_one, within};
-use super::inspect::{BufferReport, ColumnReport, FileReport, PageReport, zone_map};
+use super::inspect::{ColumnReport, FileReport, PageReport, zone_map};
 use super::request::ProjectedColumns;
 use super::source::Source;
 use crate::codec::Budget;
@@ -288,15 +288,5 @@ fn name_columns(
 }
 
 fn page_report(page: &ArrayPage) -> PageReport {
-    let (layout, encoding) = page.describe();
-    let buffers = page.buffers.iter().zip(page.buffer_names());
-    let buffers: Vec<BufferReport> = buffers
-        .map(|(span, holds)| BufferReport {
-            holds: holds.into(),
-            position: span.start,
-            bytes: span.end.saturating_sub(span.start),
-        })
-        .collect();
-    let bytes = buffers.iter().map(|buffer| buffer.bytes).sum();
-    PageReport { num_rows: page.num_rows, layout: layout.into(), encoding, bytes, buffers }
+    PageReport::new(page.num_rows, page.describe(), &page.buffers, page.buffer_names())
 }

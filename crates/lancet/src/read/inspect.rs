@@ -111,6 +111,25 @@ impl FileReport {
     }
 }
 
+impl PageReport {
+    /// `holds` says what each buffer holds.
+    pub(super) fn new(
+        num_rows: u64,
+        (layout, encoding): (&str, String),
+        buffers: &[Range<u64>],
+        holds: Vec<&str>,
+    ) -> Self {
+        let buffers = buffers.iter().zip(holds).map(|(span, holds)| BufferReport {
+            holds: holds.into(),
+            position: span.start,
+            bytes: span.end.saturating_sub(span.start),
+        });
+        let buffers: Vec<BufferReport> = buffers.collect();
+        let bytes = buffers.iter().map(|buffer| buffer.bytes).sum();
+        Self { num_rows, layout: layout.into(), encoding, bytes, buffers }
+    }
+}
+
 /// The zone map of a column that is loaded, as far as it can be found.
 pub(super) fn zone_map(file: &OpenFile, column: u32) -> Option<BufferReport> {
     let (place, _) = file.zone_place(column)?;
@@ -136,15 +155,6 @@ fn name_leaves(node: &Node, prefix: &str, names: &mut Vec<(String, DataType)>) {
 }
 
 fn page_report(page: &Page) -> PageReport {
-    let (layout, encoding) = page.layout.describe();
-    let buffers = page.buffers.iter().zip(page.layout.buffer_names());
-    let buffers: Vec<BufferReport> = buffers
-        .map(|(span, holds)| BufferReport {
-            holds: holds.into(),
-            position: span.start,
-            bytes: span.end.saturating_sub(span.start),
-        })
-        .collect();
-    let bytes = buffers.iter().map(|buffer| buffer.bytes).sum();
-    PageReport { num_rows: page.num_rows, layout: layout.into(), encoding, bytes, buffers }
+    let layout = &page.layout;
+    PageReport::new(page.num_rows, layout.describe(), &page.buffers, layout.buffer_names())
 }

@@ -38,7 +38,7 @@ use bytes::Bytes;
 pub use blobs::{BlobDescription, Blobs};
 pub use cache::{CacheStats, SearchCache};
 pub use opening::Opening;
-pub use read_request::ReadRequest;
+pub use read_request::{ReadRequest, Request};
 pub use scan::{Batches, Scan, ScanRequests};
 pub use source::{Coalesced, Source, coalesce};
 pub use zone_maps::{PruneRequest, ZoneMapRequest};
@@ -282,12 +282,7 @@ impl FileReader {
     /// # }
     /// ```
     pub fn prune(&self, filter: &Filter) -> Result<Vec<Range<u64>>> {
-        let mut request = self.request_prune(filter)?;
-        while !request.spans().is_empty() {
-            let bytes = self.file.source.read(request.spans())?;
-            request.supply(bytes)?;
-        }
-        request.finish()
+        self.run(self.request_prune(filter)?)
     }
 
     /// [`FileReader::prune`] for a driver of one's own.
@@ -301,12 +296,7 @@ impl FileReader {
         &self,
         columns: impl IntoIterator<Item = S>,
     ) -> Result<Vec<Option<Arc<ZoneMap>>>> {
-        let mut request = self.request_zone_maps(columns)?;
-        while !request.spans().is_empty() {
-            let bytes = self.file.source.read(request.spans())?;
-            request.supply(bytes)?;
-        }
-        request.finish()
+        self.run(self.request_zone_maps(columns)?)
     }
 
     /// [`FileReader::zone_maps`] for a driver of one's own.
@@ -376,7 +366,7 @@ impl FileReader {
         self.run(self.request(projection, Wanted::Range(rows))?)
     }
 
-    fn run(&self, mut request: ReadRequest) -> Result<RecordBatch> {
+    fn run<R: Request>(&self, mut request: R) -> Result<R::Output> {
         while !request.spans().is_empty() {
             let bytes = self.file.source.read(request.spans())?;
             request.supply(bytes)?;

@@ -19,7 +19,9 @@ use crate::error::{Error, Result};
 /// ```
 /// # use std::sync::Arc;
 /// # use arrow_array::{Int32Array, RecordBatch};
-/// # use lancet::{FileWriter, Opening, ReadOptions, WriteOptions};
+/// # use lancet::{FileWriter, WriteOptions};
+/// use lancet::{Opening, ReadOptions, Request};
+///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let ids = Arc::new(Int32Array::from_iter_values(0..1000));
 /// # let batch = RecordBatch::try_from_iter([("id", ids as _)])?;

@@ -1,4 +1,4 @@
-//! Reads as values: what to read next, and the rows at the end.
+//! Reads as values: what to read next, and the result at the end.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,9 +13,42 @@ use super::rounds::Rounds;
 use crate::error::{Error, Result};
 
 /// A read in progress, for drivers with I/O of their own: it names spans of the file, is handed their
-/// bytes, and names the next ones until it is complete. See [`Opening`](crate::Opening).
+/// bytes, and names the next ones until it is complete. [`Opening`](crate::Opening) has an example.
 ///
-/// It decodes in [`ReadRequest::supply`]; nothing blocks.
+/// One loop drives all requests:
+///
+/// ```
+/// # use std::ops::Range;
+/// # use bytes::Bytes;
+/// # use lancet::{Request, Result};
+/// fn drive<R: Request>(
+///     mut request: R,
+///     read: impl Fn(&[Range<u64>]) -> Result<Vec<Bytes>>,
+/// ) -> Result<R::Output> {
+///     while !request.spans().is_empty() {
+///         let bytes = read(request.spans())?;
+///         request.supply(bytes)?;
+///     }
+///     request.finish()
+/// }
+/// ```
+///
+/// It decodes in [`Request::supply`]; nothing blocks.
+pub trait Request {
+    /// What the read comes to.
+    type Output;
+
+    /// The spans of the file whose bytes are needed next; none when the read is complete.
+    fn spans(&self) -> &[Range<u64>];
+
+    /// Hands over the bytes of [`Request::spans`], in the same order.
+    fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()>;
+
+    /// The result of a read that is complete.
+    fn finish(self) -> Result<Self::Output>;
+}
+
+/// A [`Request`] for rows; they come in the order asked for.
 #[derive(Debug)]
 pub struct ReadRequest {
     reader: FileReader,
@@ -56,36 +89,6 @@ impl ReadRequest {
         Ok(request)
     }
 
-    /// The spans of the file whose bytes are needed next; none when the read is complete.
-    pub fn spans(&self) -> &[Range<u64>] {
-        self.rounds.as_ref().map_or(&[], Rounds::spans)
-    }
-
-    /// Hands over the bytes of [`ReadRequest::spans`], in the same order.
-    pub fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        match &mut self.rounds {
-            Some(rounds) => rounds.supply(bytes)?,
-            None => return Err(Error::invalid("a read that needs no bytes was given some")),
-        }
-        self.begin_rows()
-    }
-
-    /// The rows, in the order asked for.
-    pub fn finish(self) -> Result<RecordBatch> {
-        if !self.spans().is_empty() {
-            return Err(Error::invalid("a read was finished before it had all its bytes"));
-        }
-        let batch = match self.rounds {
-            Some(rounds) => rounds.finish()?,
-            None => RecordBatch::new_empty(self.projection.schema.clone()),
-        };
-        let Some(order) = self.order else { return Ok(batch) };
-        let columns = batch.columns().iter().map(|column| take_rows(column, &order, None));
-        let columns = columns.collect::<std::result::Result<_, _>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
-        Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
-    }
-
     /// Begins to read rows once the columns are known.
     fn begin_rows(&mut self) -> Result<()> {
         if !self.spans().is_empty() {
@@ -118,6 +121,37 @@ impl ReadRequest {
         let (file, projection) = (self.reader.file.clone(), self.projection.clone());
         self.rounds = Some(Rounds::new(file, projection, Some(ranges))?);
         Ok(())
+    }
+}
+
+impl Request for ReadRequest {
+    type Output = RecordBatch;
+
+    fn spans(&self) -> &[Range<u64>] {
+        self.rounds.as_ref().map_or(&[], Rounds::spans)
+    }
+
+    fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
+        match &mut self.rounds {
+            Some(rounds) => rounds.supply(bytes)?,
+            None => return Err(Error::invalid("a read that needs no bytes was given some")),
+        }
+        self.begin_rows()
+    }
+
+    fn finish(self) -> Result<RecordBatch> {
+        if !self.spans().is_empty() {
+            return Err(Error::invalid("a read was finished before it had all its bytes"));
+        }
+        let batch = match self.rounds {
+            Some(rounds) => rounds.finish()?,
+            None => RecordBatch::new_empty(self.projection.schema.clone()),
+        };
+        let Some(order) = self.order else { return Ok(batch) };
+        let columns = batch.columns().iter().map(|column| take_rows(column, &order, None));
+        let columns = columns.collect::<std::result::Result<_, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
+        Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
     }
 }
 

@@ -83,7 +83,7 @@ impl ProjectedColumns {
 
 /// A read of some rows in progress.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub(crate) struct LayoutRequest {
     file: Arc<OpenFile>,
     projection: Arc<ProjectedColumns>,
     /// Sorted, disjoint, non-empty; `None` asks only for the column metadata.
@@ -134,7 +134,7 @@ impl PageRead {
     }
 }
 
-impl Request {
+impl LayoutRequest {
     pub(crate) fn new(
         file: Arc<OpenFile>,
         projection: Arc<ProjectedColumns>,
@@ -161,7 +161,7 @@ impl Request {
         &self.spans
     }
 
-    /// Hands over the bytes of [`Request::spans`], in the same order.
+    /// Hands over the bytes of [`LayoutRequest::spans`], in the same order.
     pub(crate) fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
         self.advance(bytes)?;
         self.skip_empty_rounds()

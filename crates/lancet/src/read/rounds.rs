@@ -8,13 +8,13 @@ use bytes::Bytes;
 
 use super::arrays::ArrayRequest;
 use super::file::OpenFile;
-use super::request::{ProjectedColumns, Request};
+use super::request::{LayoutRequest, ProjectedColumns};
 use crate::error::Result;
 
 /// Names spans and is handed their bytes until it is complete; see [`super::request`].
 #[derive(Debug)]
 pub(crate) enum Rounds {
-    Layouts(Box<Request>),
+    Layouts(Box<LayoutRequest>),
     /// 2.0.
     Arrays(Box<ArrayRequest>),
 }
@@ -29,7 +29,7 @@ impl Rounds {
         Ok(if file.arrays.is_some() {
             Self::Arrays(Box::new(ArrayRequest::new(file, projection, rows)?))
         } else {
-            Self::Layouts(Box::new(Request::new(file, projection, rows)?))
+            Self::Layouts(Box::new(LayoutRequest::new(file, projection, rows)?))
         })
     }
 

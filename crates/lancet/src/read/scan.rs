@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::FileReader;
-use super::read_request::{ReadRequest, Wanted, check_range};
+use super::read_request::{ReadRequest, Request, Wanted, check_range};
 use super::request::ProjectedColumns;
 use crate::error::{Error, Result};
 

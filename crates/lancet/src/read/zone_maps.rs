@@ -12,6 +12,7 @@ use bytes::Bytes;
 use super::FileReader;
 use super::cache::{CachedMap, CachedPage, SearchCache, ZONE_MAP};
 use super::file::OpenFile;
+use super::read_request::Request;
 use super::request::ProjectedColumns;
 use super::rounds::Rounds;
 use crate::codec::Budget;
@@ -72,8 +73,7 @@ impl MappedLeaf {
     }
 }
 
-/// A read of zone maps in progress, for drivers with I/O of their own; it goes like
-/// [`ReadRequest`](crate::ReadRequest).
+/// A [`Request`] for zone maps.
 #[derive(Debug)]
 pub struct ZoneMapRequest {
     file: Arc<OpenFile>,
@@ -114,41 +114,6 @@ impl ZoneMapRequest {
         Ok(request)
     }
 
-    /// The spans of the file whose bytes are needed next; none when the read is complete.
-    pub fn spans(&self) -> &[Range<u64>] {
-        self.rounds.as_ref().map_or(&self.spans, Rounds::spans)
-    }
-
-    /// Hands over the bytes of [`ZoneMapRequest::spans`], in the same order.
-    pub fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        if let Some(rounds) = &mut self.rounds {
-            rounds.supply(bytes)?;
-            self.want_maps();
-            return Ok(());
-        }
-        self.file.check_fetched(&self.spans, &bytes)?;
-        self.spans.clear();
-        for ((leaf, place, num_rows), bytes) in self.pending.drain(..).zip(bytes) {
-            let map = cached(decode(&self.file, &leaf.data_type, &place, num_rows, bytes));
-            let key = self.file.page_key(leaf.column, ZONE_MAP);
-            self.file.cache.insert(key, CachedPage::ZoneMap(map.clone()));
-            self.found.insert(leaf.column, map);
-        }
-        Ok(())
-    }
-
-    /// The maps, in the order in which they were asked for.
-    pub fn finish(self) -> Result<Vec<Option<Arc<ZoneMap>>>> {
-        if !self.spans().is_empty() {
-            return Err(Error::invalid("a read was finished before it had all its bytes"));
-        }
-        let find = |leaf: &Option<MappedLeaf>| {
-            let map = self.found.get(&leaf.as_ref()?.column)?;
-            map.clone().ok()
-        };
-        Ok(self.leaves.iter().map(find).collect())
-    }
-
     /// Once the columns are known: where their maps are. Those that do not fit into the memory
     /// limit together are left out.
     fn want_maps(&mut self) {
@@ -172,6 +137,43 @@ impl ZoneMapRequest {
                 self.pending.push((leaf.clone(), place, num_rows));
             }
         }
+    }
+}
+
+impl Request for ZoneMapRequest {
+    /// In the order in which they were asked for.
+    type Output = Vec<Option<Arc<ZoneMap>>>;
+
+    fn spans(&self) -> &[Range<u64>] {
+        self.rounds.as_ref().map_or(&self.spans, Rounds::spans)
+    }
+
+    fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
+        if let Some(rounds) = &mut self.rounds {
+            rounds.supply(bytes)?;
+            self.want_maps();
+            return Ok(());
+        }
+        self.file.check_fetched(&self.spans, &bytes)?;
+        self.spans.clear();
+        for ((leaf, place, num_rows), bytes) in self.pending.drain(..).zip(bytes) {
+            let map = cached(decode(&self.file, &leaf.data_type, &place, num_rows, bytes));
+            let key = self.file.page_key(leaf.column, ZONE_MAP);
+            self.file.cache.insert(key, CachedPage::ZoneMap(map.clone()));
+            self.found.insert(leaf.column, map);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Self::Output> {
+        if !self.spans().is_empty() {
+            return Err(Error::invalid("a read was finished before it had all its bytes"));
+        }
+        let find = |leaf: &Option<MappedLeaf>| {
+            let map = self.found.get(&leaf.as_ref()?.column)?;
+            map.clone().ok()
+        };
+        Ok(self.leaves.iter().map(find).collect())
     }
 }
 
@@ -218,8 +220,7 @@ pub(super) fn decode(
     ZoneMap::new(rows_per_zone, num_rows, batch.columns())
 }
 
-/// [`FileReader::prune`] in progress, for drivers with I/O of their own; it goes like
-/// [`ReadRequest`](crate::ReadRequest).
+/// A [`Request`] for what [`FileReader::prune`] finds.
 #[derive(Debug)]
 pub struct PruneRequest {
     filter: Filter,
@@ -237,19 +238,21 @@ impl PruneRequest {
         let maps = ZoneMapRequest::new(reader, columns.iter().map(leaf).collect())?;
         Ok(Self { filter: filter.clone(), num_rows: reader.num_rows(), columns, maps })
     }
+}
 
-    /// The spans of the file whose bytes are needed next; none when the read is complete.
-    pub fn spans(&self) -> &[Range<u64>] {
+impl Request for PruneRequest {
+    /// The ranges of rows.
+    type Output = Vec<Range<u64>>;
+
+    fn spans(&self) -> &[Range<u64>] {
         self.maps.spans()
     }
 
-    /// Hands over the bytes of [`PruneRequest::spans`], in the same order.
-    pub fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
+    fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
         self.maps.supply(bytes)
     }
 
-    /// The ranges of rows.
-    pub fn finish(self) -> Result<Vec<Range<u64>>> {
+    fn finish(self) -> Result<Self::Output> {
         let maps = self.columns.iter().map(String::as_str).zip(self.maps.finish()?);
         let maps: BTreeMap<&str, Option<Arc<ZoneMap>>> = maps.collect();
         Ok(prune(&self.filter, self.num_rows, |column| maps.get(column).cloned().flatten()))

@@ -1,4 +1,4 @@
-//! One leaf column while it is written: collects batches, cuts pages, encodes them.
+//! One leaf column while it is written: collects batches and cuts them into pages.
 
 use std::io::Write;
 
@@ -7,26 +7,15 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, FieldRef};
 
 use super::blob;
-use super::dictionary::{self, PageDictionary};
-use super::long_row;
+use super::dictionary;
 use super::sink::Sink;
-use super::summary::{ExplainedPage, Why};
-use crate::choose::{
-    Form, MiniBlockForm, Subject, choose, choose_dictionary_column, level_compression,
-};
-use crate::codec::{ValueType, Values};
+use super::summary::ExplainedPage;
+use crate::codec::ValueType;
 use crate::error::{Error, Result};
-use crate::levels::{
-    LeafPiece, NestingLayer, Numbering, Shredded, Step, extract, max_entries, shred,
-};
-use crate::measure::{fill_nulls, measure};
+use crate::levels::{LeafPiece, NestingLayer, Step, extract, max_entries};
 use crate::options::Settings;
-use crate::page::encode::{PageLevels, all_null, scalar};
-use crate::page::mini_block::encode::MiniBlockInput;
 use crate::page::rules::Rules;
-use crate::page::{full_zip, mini_block};
 use crate::schema::columns::{Leaf, LeafKind};
-use crate::schema::from_arrow;
 use crate::schema::value_type::{key_bits, value_type};
 use crate::zones::gather::Gatherer;
 use crate::zones::{BOUND_BYTES, ROWS_PER_ZONE};
@@ -42,12 +31,12 @@ pub(super) struct ColumnPlan {
     pub(super) path: Vec<Step>,
     pub(super) values: ValueType,
     pub(super) key_bits: Option<u64>,
-    rules: Rules,
+    pub(super) rules: Rules,
     pub(super) settings: Settings,
     /// Names from the top down, with dots between.
     pub(super) name: String,
     /// The layers, leaf outwards, that are nullable in every page: see [`steady_layers`].
-    nullable: Vec<bool>,
+    pub(super) nullable: Vec<bool>,
 }
 
 impl ColumnPlan {
@@ -187,7 +176,7 @@ impl ColumnPlan {
 
     /// The column's part of a top-level array. Types whose nulls are not in a validity bitmap
     /// get one.
-    fn extract(&self, root: &ArrayRef) -> Result<LeafPiece> {
+    pub(super) fn extract(&self, root: &ArrayRef) -> Result<LeafPiece> {
         let mut piece = extract(root, &self.path)?;
         let nulls = match piece.values.data_type() {
             DataType::Null | DataType::Dictionary(..) => piece.values.logical_nulls(),
@@ -210,142 +199,6 @@ impl ColumnPlan {
         }
         Ok(piece)
     }
-
-    /// Encodes pieces as one page, or as several if one cannot hold their levels.
-    fn encode(
-        &self,
-        roots: &[ArrayRef],
-        pieces: &[LeafPiece],
-        pages: &mut Vec<ExplainedPage>,
-    ) -> Result<()> {
-        let mut shredded = shred(pieces)?;
-        shredded.make_nullable(&self.nullable);
-        if let Some(page) = self.encode_page(pieces, &shredded)? {
-            pages.push(page);
-            return Ok(());
-        }
-        let Some(halves) = halve(roots) else {
-            pages.push(self.encode_long_row(pieces, &shredded)?);
-            return Ok(());
-        };
-        for roots in halves {
-            let pieces = roots.iter().map(|root| self.extract(root));
-            self.encode(&roots, &pieces.collect::<Result<Vec<_>>>()?, pages)?;
-        }
-        Ok(())
-    }
-
-    fn encode_page(
-        &self,
-        pieces: &[LeafPiece],
-        shredded: &Shredded,
-    ) -> Result<Option<ExplainedPage>> {
-        let levels = PageLevels::from(shredded);
-        if self.kind == LeafKind::Blob {
-            let page = blob::encode_page(pieces, levels, self.rules)?;
-            return Ok(Some(Why::of("blobs lie outside of pages").page(page)));
-        }
-        let valid = valid_values(shredded)?;
-        let nothing_valid = match &valid {
-            Some(valid) => !valid.contains(&true),
-            None => shredded.num_values == 0,
-        };
-        if nothing_valid {
-            let page = all_null(levels, self.rules)?;
-            return Ok(Some(Why::of("all values are null").page(page)));
-        }
-        if self.key_bits.is_some() {
-            let slots = shredded.slots.iter();
-            let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values)?;
-            let choice =
-                choose_dictionary_column(page.keys, page.items, &self.settings, self.rules)?;
-            let values = Values::new(&self.values);
-            return self.encode_form(levels, values, choice.form, Why::of(choice.reason));
-        }
-        let mut values = self.page_values(pieces, shredded)?;
-        if let Some(valid) = &valid {
-            fill_nulls(&mut values, valid);
-        }
-        let measures = measure(&values, valid.as_deref());
-        let choice = choose(Subject {
-            values: &values,
-            measures: &measures,
-            valid: valid.as_deref(),
-            settings: &self.settings,
-            rules: self.rules,
-        });
-        let choice = choice.map_err(|error| in_column(&self.name, error))?;
-        let why = Why { reason: choice.reason, candidates: choice.candidates };
-        self.encode_form(levels, values, choice.form, why)
-    }
-
-    /// Encodes values in the form chosen for them.
-    fn encode_form(
-        &self,
-        levels: PageLevels<'_>,
-        values: Values,
-        form: Form,
-        why: Why,
-    ) -> Result<Option<ExplainedPage>> {
-        let page = match form {
-            Form::AllNull => all_null(levels, self.rules).map(Some),
-            Form::Constant(position) => {
-                let mut value = Values::new(&self.values);
-                value.append_range(&values, position..position + 1)?;
-                scalar(levels, &value, self.rules).map(Some)
-            }
-            Form::MiniBlock(form) => {
-                let MiniBlockForm { encoding, chunk_size, values: replaced, dictionary } = form;
-                let input = MiniBlockInput {
-                    levels,
-                    values: replaced.as_ref().unwrap_or(&values),
-                    encoding,
-                    dictionary: dictionary.as_ref().map(|(e, items)| (e.clone(), items)),
-                    chunk_size,
-                    level_compression: level_compression(&self.settings),
-                };
-                mini_block::encode::encode(&input, self.rules)
-            }
-            Form::FullZip { encoding, values: replaced } => {
-                full_zip::encode::encode(levels, replaced.unwrap_or(values), encoding).map(Some)
-            }
-        };
-        Ok(page?.map(|page| why.page(page)))
-    }
-
-    /// Encodes a single row that no chunk can hold.
-    fn encode_long_row(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<ExplainedPage> {
-        let refused = |error: Error| match error {
-            Error::Unsupported(why) => Error::unsupported(format!(
-                "a row of `{}` has {} levels around {} values, too many for a chunk, and cannot \
-                 be zipped: {why}",
-                self.field.name(),
-                shredded.num_entries,
-                shredded.num_values
-            )),
-            other => other,
-        };
-        if self.key_bits.is_some() {
-            let why = "dictionaries; cast the column to the type of their values";
-            return Err(refused(Error::unsupported(why)));
-        }
-        let values = self.page_values(pieces, shredded)?;
-        let encoding = long_row::zipped_encoding(&values, self.rules).map_err(refused)?;
-        let page = full_zip::encode::encode(PageLevels::from(shredded), values, encoding)?;
-        Ok(Why::of("a row has more levels than a chunk can count").page(page))
-    }
-
-    /// The values of a page.
-    fn page_values(&self, pieces: &[LeafPiece], shredded: &Shredded) -> Result<Values> {
-        let mut values = Values::new(&self.values);
-        values.reserve(shredded.slots.iter().map(|(_, range)| range.len()).sum(), usize::MAX);
-        for (piece, range) in &shredded.slots {
-            if let Some(piece) = pieces.get(*piece) {
-                from_arrow::append(&mut values, &piece.values, range.clone())?;
-            }
-        }
-        Ok(values)
-    }
 }
 
 /// Which values are not null and in no struct that is; for leaves with nothing else around them.
@@ -355,13 +208,6 @@ fn validity(piece: &LeafPiece) -> Option<NullBuffer> {
         NestingLayer::List { .. } | NestingLayer::FixedSizeList { .. } => None,
     });
     layers.fold(None, |valid, layer| NullBuffer::union(valid.as_ref(), Some(layer)))
-}
-
-fn in_column(name: &str, error: Error) -> Error {
-    match error {
-        Error::Invalid(message) => Error::invalid(format!("column `{name}`: {message}")),
-        other => other,
-    }
 }
 
 /// Which layers, leaf outwards, are nullable in every page of a column, with nulls or without:
@@ -384,35 +230,6 @@ fn steady_layers(path: &[(Step, FieldRef)]) -> Vec<bool> {
     layers.push(false);
     layers.reverse();
     layers
-}
-
-/// For each value whether it is not null; `None` if all are.
-fn valid_values(shredded: &Shredded) -> Result<Option<Vec<bool>>> {
-    let Some(def) = &shredded.def else { return Ok(None) };
-    let numbering = Numbering::new(&shredded.layers)?;
-    let visible = def.iter().filter(|def| numbering.is_visible(**def));
-    Ok(Some(visible.map(|def| *def == 0).collect()))
-}
-
-/// The first and the second half of the rows; `None` for a single row.
-fn halve(roots: &[ArrayRef]) -> Option<[Vec<ArrayRef>; 2]> {
-    let rows: usize = roots.iter().map(|root| root.len()).sum();
-    let mut left = rows / 2;
-    if left == 0 {
-        return None;
-    }
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    for root in roots {
-        let cut = left.min(root.len());
-        left -= cut;
-        if cut > 0 {
-            first.push(root.slice(0, cut));
-        }
-        if cut < root.len() {
-            second.push(root.slice(cut, root.len() - cut));
-        }
-    }
-    Some([first, second])
 }
 
 /// Bytes of a piece, counting only the slice it covers and two bytes for each level.

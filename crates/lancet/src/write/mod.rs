@@ -10,6 +10,7 @@ mod blob;
 mod column;
 mod dictionary;
 mod long_row;
+mod page;
 mod plan;
 mod sink;
 mod summary;

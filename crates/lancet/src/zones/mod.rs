@@ -45,6 +45,8 @@ pub(crate) mod gather;
 mod keys;
 pub(crate) mod map;
 mod numbers;
+#[cfg(test)]
+mod oracle;
 mod outcomes;
 pub(crate) mod prune;
 mod strings;

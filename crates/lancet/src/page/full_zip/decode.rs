@@ -5,8 +5,8 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::super::PageTask;
-use super::super::layout::{FullZipLayout, ZipWidth};
 use super::super::sink::{LeafSink, SinkValues};
+use super::layout::{FullZipLayout, ZipWidth};
 use crate::codec::{Encoding, Scratch, Values, per_value};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};

@@ -7,7 +7,8 @@
 use bytes::Bytes;
 
 use super::super::encode::{EncodedPage, PageLevels};
-use super::super::layout::{FullZipLayout, Layout, ZipWidth};
+use super::super::layout::Layout;
+use super::layout::{FullZipLayout, ZipWidth};
 use crate::codec::{Encoding, Values, per_value};
 use crate::error::Result;
 use crate::levels::Numbering;

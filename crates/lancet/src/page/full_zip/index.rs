@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::super::layout::{FullZipLayout, ZipWidth};
 use super::super::{Page, inside};
+use super::layout::{FullZipLayout, ZipWidth};
 use crate::error::{Error, Locate, Result, ensure};
 
 /// The repetition index as stored, or nothing where rows are found by multiplication.

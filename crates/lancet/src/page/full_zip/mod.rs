@@ -13,6 +13,8 @@
 mod decode;
 pub(crate) mod encode;
 mod index;
+mod layout;
 
 pub(crate) use decode::decode;
 pub(crate) use index::{FullZipIndex, row_bytes};
+pub(crate) use layout::FullZipLayout;

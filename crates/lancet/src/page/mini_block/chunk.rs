@@ -1,6 +1,6 @@
 //! The parts of one chunk.
 
-use super::super::layout::MiniBlockLayout;
+use super::layout::MiniBlockLayout;
 use crate::cursor::Cursor;
 use crate::error::{Result, ensure};
 

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::super::layout::{MiniBlockLayout, index_bits};
 use super::super::sink::{LeafSink, SinkValues};
 use super::super::{PageTask, clip, dictionary};
 use super::chunk::Chunk;
 use super::index::{ChunkStart, MiniBlockIndex};
+use super::layout::{MiniBlockLayout, index_bits};
 use crate::codec::{self, Encoding, Scratch, ValueType, Values, block};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::{Numbering, count_rows, count_visible, preamble, select_rows};

@@ -12,9 +12,10 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::super::encode::{EncodedPage, LevelForms, PageLevels, level_encoding};
-use super::super::layout::{DictionaryLayout, Layout, MiniBlockLayout};
+use super::super::layout::Layout;
 use super::super::rules::Rules;
 use super::PADDING;
+use super::layout::{DictionaryLayout, MiniBlockLayout};
 use crate::codec::{self, Encoding, Scheme, Values};
 use crate::error::{Error, Result};
 use crate::levels::Numbering;

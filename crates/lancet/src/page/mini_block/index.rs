@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::super::layout::{DictionaryLayout, MiniBlockLayout};
 use super::super::{Page, inside};
+use super::layout::{DictionaryLayout, MiniBlockLayout};
 use crate::codec::{self, Encoding, Scratch, ValueType, Values};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};

@@ -24,8 +24,10 @@ mod chunk;
 mod decode;
 pub(crate) mod encode;
 mod index;
+mod layout;
 
 pub(crate) use index::MiniBlockIndex;
+pub(crate) use layout::MiniBlockLayout;
 
 /// Bytes that pad the parts of a chunk.
 const PADDING: u8 = 0xfe;
