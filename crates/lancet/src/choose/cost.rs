@@ -18,6 +18,8 @@ pub(super) struct Cost {
     pub(super) scan_ns: f64,
     /// One value.
     pub(super) take_ns: f64,
+    /// Whether the form may not be taken, because a compressor saves too little by it.
+    pub(super) is_refused: bool,
 }
 
 /// What is decoded.
@@ -35,7 +37,7 @@ impl Cost {
     /// The cost of `bytes` bytes in an encoding.
     pub(super) fn of(encoding: &Encoding, bytes: f64, work: Work) -> Self {
         let (scan_ns, take_ns) = decode_ns(encoding, bytes, work);
-        Self { bytes, scan_ns, take_ns }
+        Self { bytes, scan_ns, take_ns, is_refused: false }
     }
 
     pub(super) fn plus(self, other: Self) -> Self {
@@ -43,6 +45,7 @@ impl Cost {
             bytes: self.bytes + other.bytes,
             scan_ns: self.scan_ns + other.scan_ns,
             take_ns: self.take_ns + other.take_ns,
+            is_refused: self.is_refused || other.is_refused,
         }
     }
 }
@@ -93,7 +96,16 @@ impl Settings {
             Profile::Balanced => (0.3, 8e-5),
             Profile::Small => (0.004, 0.0),
         };
+        if cost.is_refused {
+            return f64::MAX;
+        }
         (cost.bytes + cost.scan_ns * worth) * (1.0 + cost.take_ns * patience)
+    }
+
+    /// The most bytes that a general compressor may leave of values that take `plain` bytes without
+    /// one.
+    pub(super) fn compressed_at_most(&self, plain: f64) -> f64 {
+        if self.is_by_size() { f64::MAX } else { PAYS_WELL * plain }
     }
 
     /// What the entries of a dictionary cost: `raw` bytes of them in `bytes` bytes.
@@ -169,6 +181,10 @@ impl Settings {
     }
 }
 
+/// A scan takes some three times as long through a compressor, and a disk of our days is not slow
+/// enough to make up for that where less than this part of the bytes is saved.
+const PAYS_WELL: f64 = 0.45;
+
 /// Levels of Zstandard: one that keeps up with the disk, and one for archives.
 const BALANCED_LEVEL: i32 = 1;
 const SMALL_LEVEL: i32 = 9;
@@ -182,7 +198,7 @@ mod tests {
     }
 
     fn cost(bytes: f64, scan_ns: f64, take_ns: f64) -> Cost {
-        Cost { bytes, scan_ns, take_ns }
+        Cost { bytes, scan_ns, take_ns, is_refused: false }
     }
 
     #[test]

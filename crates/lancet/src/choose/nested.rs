@@ -72,8 +72,7 @@ fn chunk_forms(
         unpacked: raw as f64,
         targets: settings.general_chunk_bytes(),
     });
-    let to_beat = settings.score(cost);
-    let forms = compressed_forms(compressed.collect(), values, to_beat, settings, rules)?;
+    let forms = compressed_forms(compressed.collect(), values, &[cost], settings, rules)?;
     for Considered { encoding, chunk_size, cost } in forms {
         contest.enter(Draft::Chunks { encoding, chunk_size }, cost);
     }

@@ -10,10 +10,6 @@ use crate::options::{ByteStreamSplit, Compression, Settings};
 use crate::page::mini_block::encode::ChunkSize;
 use crate::page::rules::Rules;
 
-/// Values whose bytes take more than this part of another form by themselves are noise to a
-/// compressor.
-const NOISE: f64 = 0.9;
-
 /// All forms that the values may take under the settings, with their costs.
 pub(super) fn number_forms(
     values: &Values,
@@ -56,15 +52,17 @@ pub(super) fn number_forms(
             compressed.push(Compressed { encoding, unpacked: inner.cost.bytes, targets });
         }
     }
-    let to_beat = forms.iter().map(|form| settings.score(form.cost)).fold(f64::MAX, f64::min);
-    forms.extend(compressed_forms(compressed, values, to_beat, settings, rules)?);
+    let plain: Vec<Cost> = forms.iter().map(|form| form.cost).collect();
+    forms.extend(compressed_forms(compressed, values, &plain, settings, rules)?);
     Ok(forms)
 }
 
-/// Whether a compressor may make less of the values than the `smallest` form without one. Where
-/// their bytes are noise it is not tried: repeated values are a dictionary's business.
+/// Whether a compressor may make so little of the values that it pays beside the `smallest` form
+/// without one. Where their bytes are noise it is not tried: repeated values are a dictionary's
+/// business.
 fn may_compress(values: &FixedValues, smallest: f64, settings: &Settings) -> bool {
-    settings.is_by_size() || entropy_bytes(values).is_none_or(|bytes| bytes < NOISE * smallest)
+    let at_most = settings.compressed_at_most(smallest);
+    settings.is_by_size() || entropy_bytes(values).is_none_or(|bytes| bytes < at_most)
 }
 
 fn flat_form(values: &FixedValues, settings: &Settings) -> Considered {

@@ -32,15 +32,17 @@ pub(super) struct Compressed {
 }
 
 /// Compressed forms with their costs. All are tried in chunks of one size; what then is cheapest,
-/// and not far behind `to_beat`, is tried in all sizes. Where size is all that counts, all are.
+/// and not far behind the `plain` forms, is tried in all sizes. Where size is all that counts, all are.
 pub(super) fn compressed_forms(
     forms: Vec<Compressed>,
     values: &Values,
-    to_beat: f64,
+    plain: &[Cost],
     settings: &Settings,
     rules: Rules,
 ) -> Result<Vec<Considered>> {
-    let trial = Trial { values, settings, rules };
+    let to_beat = plain.iter().map(|cost| settings.score(*cost)).fold(f64::MAX, f64::min);
+    let smallest = plain.iter().map(|cost| cost.bytes).fold(f64::MAX, f64::min);
+    let trial = Trial { values, settings, rules, at_most: settings.compressed_at_most(smallest) };
     if settings.profile == Profile::Small {
         return forms.iter().map(|form| trial.in_best_chunks(form)).collect();
     }
@@ -64,6 +66,8 @@ struct Trial<'a> {
     values: &'a Values,
     settings: &'a Settings,
     rules: Rules,
+    /// Bytes of a form that may be taken.
+    at_most: f64,
 }
 
 impl Trial<'_> {
@@ -97,7 +101,9 @@ impl Trial<'_> {
         // Chunks that turn out too large are encoded again in halves.
         let fits = bytes / num_units.max(1.0) < 0.8 * self.rules.max_chunk_bytes as f64;
         let raw = self.values.size_bytes() as f64;
-        let cost = Cost::of(encoding, bytes, Work { raw, unpacked: *unpacked, num_units });
+        let work = Work { raw, unpacked: *unpacked, num_units };
+        let is_refused = bytes > self.at_most;
+        let cost = Cost { is_refused, ..Cost::of(encoding, bytes, work) };
         Ok((Considered { encoding: encoding.clone(), chunk_size, cost }, fits))
     }
 }

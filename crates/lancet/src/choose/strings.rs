@@ -151,8 +151,8 @@ pub(super) fn chunk_forms(
         unpacked: raw as f64,
         targets: settings.general_chunk_bytes(),
     });
-    let to_beat = forms.iter().map(|(_, cost)| settings.score(*cost)).fold(f64::MAX, f64::min);
-    let compressed = compressed_forms(compressed.collect(), values, to_beat, settings, rules)?;
+    let costs: Vec<Cost> = forms.iter().map(|(_, cost)| *cost).collect();
+    let compressed = compressed_forms(compressed.collect(), values, &costs, settings, rules)?;
     forms.extend(compressed.into_iter().map(|form| {
         let Considered { encoding, chunk_size, cost } = form;
         (Draft::Chunks { encoding, chunk_size }, cost)
