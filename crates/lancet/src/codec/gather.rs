@@ -8,6 +8,7 @@ use std::ops::Range;
 use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;
 
 use super::bitpack::Word;
+use super::dictionary::Dictionary;
 use super::variable_values::OffsetWord;
 use super::{FixedValues, Offsets, Scratch, Values, VariableValues, size_u64};
 use crate::error::{Error, Result, ensure};
@@ -22,14 +23,14 @@ impl Values {
     /// not looked at. The new bytes are claimed: few bytes of indices make many of those.
     pub(crate) fn gather(
         &mut self,
-        dictionary: &Self,
+        dictionary: &Dictionary,
         indices: &FixedValues,
         validity: Option<&[u8]>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let mut checked = std::mem::take(&mut scratch.indices);
         checked.clear();
-        check_indices(indices, dictionary.len(), &mut checked)?;
+        check_indices(indices, dictionary.items.len(), &mut checked)?;
         if let Some(validity) = validity {
             ensure!(
                 validity.len() >= indices.len.div_ceil(8),
@@ -39,15 +40,37 @@ impl Values {
             );
             mask(&mut checked, validity);
         }
-        ensure_found(&checked, indices, validity, dictionary.len())?;
+        ensure_found(&checked, indices, validity, dictionary.items.len())?;
         self.gather_checked(dictionary, &checked, scratch)?;
         scratch.indices = checked;
         Ok(())
     }
 
+    /// Appends a value `n` times; it is the only one of `item`.
+    pub(crate) fn repeat(
+        &mut self,
+        item: &Dictionary,
+        n: usize,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let bytes = size_u64(n.saturating_mul(item.items.size_bytes()));
+        scratch.claim(bytes, "a constant column")?;
+        match (self, &item.items) {
+            (Self::Fixed(out), Self::Fixed(item))
+                if out.bits == item.bits && out.width_bytes().is_some() =>
+            {
+                repeat_fixed(item, n, out)
+            }
+            (out, _) => {
+                scratch.claim(size_u64(n).saturating_mul(4), "a constant column")?;
+                out.gather_checked(item, &vec![0; n], scratch)
+            }
+        }
+    }
+
     fn gather_checked(
         &mut self,
-        dictionary: &Self,
+        dictionary: &Dictionary,
         indices: &[u32],
         scratch: &mut Scratch,
     ) -> Result<()> {
@@ -55,13 +78,14 @@ impl Values {
             let bytes = self.default_bytes(size_u64(indices.len()));
             scratch.claim(bytes, "the values of a dictionary page")?;
         }
-        match (self, dictionary) {
+        match (self, &dictionary.items) {
             (Self::Fixed(out), Self::Fixed(dictionary)) if out.bits == dictionary.bits => {
                 gather_fixed(dictionary, indices, out)
             }
-            (Self::Variable(out), Self::Variable(dictionary)) => {
-                gather_variable(dictionary, indices, out, scratch)
-            }
+            (Self::Variable(out), Self::Variable(items)) => match dictionary.short(indices.len()) {
+                Some(short) => short.append(indices, out, scratch),
+                None => gather_variable(items, indices, out, scratch),
+            },
             // Lists and structs as dictionaries are rare: one by one is good enough.
             (out, dictionary) => indices.iter().try_for_each(|&index| match position(index) {
                 Some(at) if index != NULL => out.append_range(dictionary, at..at.saturating_add(1)),
@@ -177,6 +201,28 @@ fn gather_fixed(dictionary: &FixedValues, indices: &[u32], out: &mut FixedValues
     Ok(())
 }
 
+fn repeat_fixed(item: &FixedValues, n: usize, out: &mut FixedValues) -> Result<()> {
+    let start = out.data.len();
+    out.push_zeros(n)?;
+    let to = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
+    let item = item.bytes(0..1)?;
+    match item.len() {
+        1 => fill::<1>(item, to),
+        2 => fill::<2>(item, to),
+        4 => fill::<4>(item, to),
+        8 => fill::<8>(item, to),
+        16 => fill::<16>(item, to),
+        width => to.chunks_exact_mut(width.max(1)).for_each(|to| to.copy_from_slice(item)),
+    }
+    Ok(())
+}
+
+fn fill<const W: usize>(item: &[u8], to: &mut [u8]) {
+    if let Some(item) = item.first_chunk::<W>() {
+        to.as_chunks_mut::<W>().0.fill(*item);
+    }
+}
+
 fn copy<const W: usize>(items: &[u8], indices: &[u32], to: &mut [u8]) {
     let items = items.as_chunks::<W>().0;
     for (to, &index) in to.as_chunks_mut::<W>().0.iter_mut().zip(indices) {
@@ -218,16 +264,6 @@ struct Items<'a, T> {
     bytes: &'a [u8],
 }
 
-/// Strings up to this length are copied in one step, whatever their length.
-const SHORT: usize = 16;
-
-/// A short string; what lies behind its end does not matter.
-#[derive(Clone, Copy)]
-struct Slot {
-    bytes: [u8; SHORT],
-    len: u8,
-}
-
 impl<T: OffsetWord> Items<'_, T> {
     fn append(
         &self,
@@ -236,42 +272,13 @@ impl<T: OffsetWord> Items<'_, T> {
         bytes: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        // A table of all strings pays where each is used more than once.
-        let few = self.offsets.len().saturating_mul(4) <= indices.len();
-        match if few { self.slots() } else { None } {
-            Some(slots) => append_slots(&slots, indices, ends, bytes, scratch),
-            None => self.append_spans(indices, ends, bytes, scratch),
-        }
-    }
-
-    /// All strings, if they are short.
-    fn slots(&self) -> Option<Vec<Slot>> {
-        let slot = |pair: &[T]| {
-            let &[start, end] = pair else { return None };
-            let item = self.bytes.get(start.to_size().ok()?..end.to_size().ok()?)?;
-            let mut slot = Slot { bytes: [0; SHORT], len: u8::try_from(item.len()).ok()? };
-            slot.bytes.get_mut(..item.len())?.copy_from_slice(item);
-            Some(slot)
-        };
-        self.offsets.windows(2).map(slot).collect()
-    }
-
-    fn append_spans(
-        &self,
-        indices: &[u32],
-        ends: &mut Vec<T>,
-        bytes: &mut Vec<u8>,
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let total = indices.iter().try_fold(0_usize, |sum, &index| {
-            self.span(index).map(|span| sum.saturating_add(span.len()))
-        })?;
-        let end = claim(total, bytes, scratch)?;
-        T::from_size(end)?;
+        let lengths = indices.iter().map(|&index| self.span(index).len());
+        let total = lengths.fold(0, usize::saturating_add);
+        T::from_size(claim(total, bytes, scratch)?)?;
         ends.reserve(indices.len());
         bytes.reserve(total);
         for &index in indices {
-            bytes.extend_from_slice(self.bytes.get(self.span(index)?).unwrap_or_default());
+            bytes.extend_from_slice(self.bytes.get(self.span(index)).unwrap_or_default());
             ends.push(T::from_checked(bytes.len()));
         }
         Ok(())
@@ -279,43 +286,17 @@ impl<T: OffsetWord> Items<'_, T> {
 
     /// Where an item lies; nowhere for a null slot.
     #[inline]
-    fn span(&self, index: u32) -> Result<Range<usize>> {
-        let at = position(index).unwrap_or(usize::MAX);
-        match self.offsets.get(at..at.saturating_add(2)) {
-            Some(&[start, end]) => Ok(start.to_size()?..end.to_size()?),
-            _ => Ok(0..0),
+    fn span(&self, index: u32) -> Range<usize> {
+        let pair = position(index).and_then(|at| self.offsets.get(at..at.saturating_add(2)));
+        match pair {
+            Some(&[start, end]) => start.to_size().unwrap_or(0)..end.to_size().unwrap_or(0),
+            _ => 0..0,
         }
     }
 }
 
-fn append_slots<T: OffsetWord>(
-    slots: &[Slot],
-    indices: &[u32],
-    ends: &mut Vec<T>,
-    bytes: &mut Vec<u8>,
-    scratch: &mut Scratch,
-) -> Result<()> {
-    const NOTHING: Slot = Slot { bytes: [0; SHORT], len: 0 };
-    let find = |index: u32| position(index).and_then(|at| slots.get(at)).unwrap_or(&NOTHING);
-    let total = indices.iter().map(|index| usize::from(find(*index).len)).sum();
-    let mut end = bytes.len();
-    let last = claim(total, bytes, scratch)?;
-    T::from_size(last)?;
-    bytes.resize(last.saturating_add(SHORT), 0);
-    ends.extend(indices.iter().map(|&index| {
-        let slot = find(index);
-        if let Some(to) = bytes.get_mut(end..).and_then(<[u8]>::first_chunk_mut) {
-            *to = slot.bytes;
-        }
-        end = end.saturating_add(usize::from(slot.len));
-        T::from_checked(end)
-    }));
-    bytes.truncate(last);
-    Ok(())
-}
-
 /// Claims the bytes that are appended; returns how many there will be.
-fn claim(total: usize, bytes: &[u8], scratch: &mut Scratch) -> Result<usize> {
+pub(super) fn claim(total: usize, bytes: &[u8], scratch: &mut Scratch) -> Result<usize> {
     scratch.claim(size_u64(total), "the strings of a dictionary page")?;
     bytes.len().checked_add(total).ok_or_else(|| Error::corrupt("more bytes than memory has"))
 }

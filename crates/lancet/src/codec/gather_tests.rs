@@ -16,7 +16,7 @@ fn strings_by_indices_of_any_width() {
         for value in ["red", "green", "", "blue"] {
             dictionary.push(value.as_bytes()).unwrap();
         }
-        let dictionary = Values::Variable(dictionary);
+        let dictionary = Dictionary::new(Values::Variable(dictionary));
         for bits in [8, 16, 32, 64] {
             let indices = indices(bits, &[3, 0, 200, 1, 1, 2, 0, 99, 3]);
             let mut out = Values::new(&ValueType::Variable { offset_bits });
@@ -33,11 +33,11 @@ fn strings_by_indices_of_any_width() {
 
 #[test]
 fn short_and_long_strings_many_times() {
-    for longest in [3, 16, 17, 40] {
+    for longest in [3, 8, 9, 16, 17, 32, 33, 80] {
         let items: Vec<String> = (0..5).map(|i| "x".repeat(longest * i / 4)).collect();
         let mut dictionary = VariableValues::new(32);
         items.iter().for_each(|item| dictionary.push(item.as_bytes()).unwrap());
-        let dictionary = Values::Variable(dictionary);
+        let dictionary = Dictionary::new(Values::Variable(dictionary));
         let mut out = Values::new(&ValueType::Variable { offset_bits: 32 });
         let picks: Vec<u64> = (0..64).map(|i| i * i % 5).collect();
         let mut scratch = Scratch::new(10_000);
@@ -60,7 +60,7 @@ fn fixed_values_of_any_width() {
         dictionary.append_flat(&items, 0..5).unwrap();
         let mut out = Values::new(&ValueType::Fixed { bits: 8 * width as u64 });
         let indices = indices(32, &[4, 77, 0, 2]);
-        let dictionary = Values::Fixed(dictionary);
+        let dictionary = Dictionary::new(Values::Fixed(dictionary));
         out.gather(&dictionary, &indices, Some(&[0b1101]), &mut Scratch::new(200)).unwrap();
         let item = |i: usize| &items[i * width..(i + 1) * width];
         let expected = [item(4), &vec![0; width], item(0), item(2)].concat();
@@ -71,9 +71,33 @@ fn fixed_values_of_any_width() {
     bits.append_bits(&[0b10], 0..2).unwrap();
     let mut out = Values::new(&ValueType::Fixed { bits: 1 });
     let indices = indices(8, &[1, 0, 1]);
-    out.gather(&Values::Fixed(bits), &indices, None, &mut Scratch::new(200)).unwrap();
+    out.gather(&Dictionary::new(Values::Fixed(bits)), &indices, None, &mut Scratch::new(200))
+        .unwrap();
     let Values::Fixed(out) = &out else { panic!() };
     assert_eq!((out.len, out.data.as_slice()), (3, &[0b101_u8][..]));
+}
+
+#[test]
+fn one_value_many_times() {
+    for width in [1_usize, 2, 3, 4, 8, 16, 20] {
+        let item: Vec<u8> = (1..=u8::try_from(width).unwrap()).collect();
+        let mut one = FixedValues::new(8 * width as u64);
+        one.append_flat(&item, 0..1).unwrap();
+        let mut out = Values::new(&ValueType::Fixed { bits: 8 * width as u64 });
+        let one = Dictionary::new(Values::Fixed(one));
+        for n in [3, 0, 2] {
+            out.repeat(&one, n, &mut Scratch::new(60)).unwrap();
+        }
+        assert!(matches!(out.repeat(&one, 100, &mut Scratch::new(60)), Err(Error::Limit { .. })));
+        let Values::Fixed(out) = &out else { panic!() };
+        assert_eq!((out.len, out.data.as_slice()), (5, item.repeat(5).as_slice()));
+    }
+    let mut one = VariableValues::new(32);
+    one.push(b"ab").unwrap();
+    let mut out = Values::new(&ValueType::Variable { offset_bits: 32 });
+    out.repeat(&Dictionary::new(Values::Variable(one)), 3, &mut Scratch::new(100)).unwrap();
+    let Values::Variable(out) = &out else { panic!() };
+    assert_eq!((out.len(), out.bytes.as_slice()), (3, &b"ababab"[..]));
 }
 
 #[test]
@@ -85,6 +109,7 @@ fn lists_one_by_one() {
     let Values::FixedSizeList(lists) = &mut dictionary else { panic!() };
     let Values::Fixed(items) = &mut *lists.items else { panic!() };
     items.data.to_mut().as_slice_mut().copy_from_slice(&[1, 2, 3, 4]);
+    let dictionary = Dictionary::new(dictionary);
     let mut out = Values::new(&list);
     let indices = indices(8, &[1, 9, 0]);
     out.gather(&dictionary, &indices, Some(&[0b101]), &mut Scratch::new(200)).unwrap();
@@ -97,7 +122,7 @@ fn lists_one_by_one() {
 fn indices_must_exist_and_strings_must_be_affordable() {
     let mut dictionary = VariableValues::new(32);
     dictionary.push(b"0123456789").unwrap();
-    let dictionary = Values::Variable(dictionary);
+    let dictionary = Dictionary::new(Values::Variable(dictionary));
     let gather = |bits, numbers: &[u64], validity: Option<&[u8]>| {
         let mut out = Values::new(&ValueType::Variable { offset_bits: 32 });
         let indices = indices(bits, numbers);
@@ -111,12 +136,12 @@ fn indices_must_exist_and_strings_must_be_affordable() {
     assert!(gather(24, &[0], None).is_err());
     let mut numbers = FixedValues::new(8);
     numbers.push_zeros(2).unwrap();
-    let numbers = Values::Fixed(numbers);
+    let numbers = Dictionary::new(Values::Fixed(numbers));
     let mut out = Values::new(&ValueType::Fixed { bits: 8 });
     let two = indices(8, &[2]);
     assert!(out.gather(&numbers, &two, None, &mut Scratch::new(200)).is_err());
     let mut wide = Values::new(&ValueType::Fixed { bits: 1 << 50 });
-    let none = Values::new(&ValueType::Fixed { bits: 1 << 50 });
+    let none = Dictionary::new(Values::new(&ValueType::Fixed { bits: 1 << 50 }));
     let gathered = wide.gather(&none, &two, Some(&[0]), &mut Scratch::new(200));
     assert!(matches!(gathered, Err(Error::Limit { .. })));
     assert!(gather(8, &[0; 9], Some(&[0])).is_err());

@@ -23,6 +23,7 @@
 pub(crate) mod bitpack;
 pub(crate) mod block;
 mod byte_stream_split;
+mod dictionary;
 mod fixed_size_list;
 pub(crate) mod flat;
 pub(crate) mod fsst;
@@ -42,6 +43,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use dictionary::Dictionary;
 pub(crate) use value_buffer::ValueBuffer;
 pub(crate) use values::{FixedSizeListValues, FixedValues, ValueType, Values};
 pub(crate) use variable_values::{Offsets, VariableValues};

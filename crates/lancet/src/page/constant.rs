@@ -18,7 +18,7 @@ use super::layout::{ConstantLayout, ConstantValue, Layout};
 use super::rules::Rules;
 use super::sink::{LeafSink, LeafType, SinkValues};
 use super::{Page, PageTask, count_rows};
-use crate::codec::{Encoding, FixedValues, Offsets, Scratch, ValueType, Values, block};
+use crate::codec::{Dictionary, Encoding, Offsets, Scratch, ValueType, Values, block};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::{Layer, Numbering};
@@ -31,7 +31,7 @@ pub(crate) struct ConstantIndex {
     /// First entry of each row and the end; only with lists.
     row_starts: Vec<usize>,
     /// The value, as the only one of its kind.
-    scalar: Option<Values>,
+    scalar: Option<Dictionary>,
 }
 
 impl ConstantIndex {
@@ -66,7 +66,8 @@ impl ConstantIndex {
             .in_buffer(first)?;
         let def = parse_levels(levels(1), layout.def.as_ref(), layout.num_def, scratch)
             .in_buffer(first.saturating_add(1))?;
-        let mut index = Self { rep, def, row_starts: Vec::new(), scalar };
+        let mut index =
+            Self { rep, def, row_starts: Vec::new(), scalar: scalar.map(Dictionary::new) };
         if layout.has_levels {
             index.check(page, layout)?;
         }
@@ -135,14 +136,7 @@ impl ConstantIndex {
         }
         match (&self.scalar, &mut sink.values) {
             (Some(scalar), SinkValues::Plain(values)) => {
-                let bytes = num_values.saturating_mul(scalar.size_bytes());
-                scratch.claim(u64::try_from(bytes).unwrap_or(u64::MAX), "a constant column")?;
-                // Indices of one byte, checked ones of four.
-                let indices = u64::try_from(num_values).unwrap_or(u64::MAX).saturating_mul(5);
-                scratch.claim(indices, "a constant column")?;
-                let mut indices = FixedValues::new(8);
-                indices.push_zeros(num_values)?;
-                values.gather(scalar, &indices, None, scratch)?;
+                values.repeat(scalar, num_values, scratch)?;
             }
             _ => sink.values.push_default(num_values, scratch)?,
         }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use arrow_buffer::BooleanBuffer;
 
 use super::sink::SinkValues;
-use crate::codec::{FixedValues, Scratch, Values};
+use crate::codec::{Dictionary, FixedValues, Scratch, Values};
 use crate::error::{Error, Result};
 
 /// What an entry costs beside its bytes: where it went, and its place in the table of positions.
@@ -109,7 +109,7 @@ pub(crate) fn open_page(
 /// Appends the entries that the indices name. `def` gives the definition level of each index, if
 /// there are levels; where it is not 0 the slot is null and its index means nothing.
 pub(crate) fn append(
-    dictionary: &Values,
+    dictionary: &Dictionary,
     indices: &FixedValues,
     def: Option<impl Iterator<Item = u16>>,
     sink: &mut SinkValues,
@@ -132,7 +132,7 @@ pub(crate) fn append(
                             let rule = format!("index {index} into a dictionary of {len} items");
                             return Err(Error::corrupt(rule));
                         };
-                        values.key(dictionary, index)?
+                        values.key(&dictionary.items, index)?
                     }
                     _ => 0,
                 };

@@ -7,7 +7,7 @@ use super::stream::{Form, Stream};
 use super::strings::Strings;
 use super::{Fetched, count, count_in, size};
 use crate::codec::flat::Rows;
-use crate::codec::{FixedValues, Scratch, ValueType, Values};
+use crate::codec::{self, FixedValues, Scratch, ValueType, Values};
 use crate::error::{Error, Locate, Result, ensure};
 
 /// An array of values, some of which may be null.
@@ -124,7 +124,7 @@ impl Array {
             let all = 0..items.len;
             let all = std::slice::from_ref(&all);
             let valid = items.append_all(all, fetched, &index, &mut values, scratch)?;
-            index.items = Some(Items { values, valid });
+            index.items = Some(Items { values: codec::Dictionary::new(values), valid });
         }
         Ok(index)
     }

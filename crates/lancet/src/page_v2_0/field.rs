@@ -15,9 +15,10 @@ use super::leaf::LeafRead;
 use super::list::ListRead;
 use crate::codec::Budget;
 use crate::error::{Error, Result};
+use crate::schema::byte_array::byte_array;
 use crate::schema::columns::{Leaf, LeafKind, Node};
 use crate::schema::descriptions::is_described;
-use crate::schema::to_arrow::{byte_array, list_array, refused};
+use crate::schema::to_arrow::{list_array, refused};
 
 /// What reads need of their file.
 pub(crate) struct Shared<'a> {

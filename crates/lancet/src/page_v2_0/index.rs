@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::codec::{FixedValues, Values};
+use crate::codec::{Dictionary, FixedValues};
 use crate::error::{Error, Result};
 
 /// What is kept of a page between reads.
@@ -18,7 +18,7 @@ pub(crate) struct ArrayIndex {
 /// The items of a dictionary, and which of them are not null.
 #[derive(Debug)]
 pub(super) struct Items {
-    pub(super) values: Values,
+    pub(super) values: Dictionary,
     pub(super) valid: Option<FixedValues>,
 }
 

@@ -363,7 +363,7 @@ fn append_dictionary(
         }
     }
     indices.len = stored.len;
-    dictionary::open_page(&items.values, out, scratch)?;
+    dictionary::open_page(&items.values.items, out, scratch)?;
     let def = has_nulls.then(|| (0..present.len).map(|i| u16::from(!present.bit(i))));
     dictionary::append(&items.values, &indices, def, out, scratch)?;
     Ok(has_nulls.then_some(present))

@@ -8,6 +8,7 @@
 //! | [`columns`] | which fields own a column |
 //! | [`projection`] | names into fields and columns |
 //! | [`descriptions`] | blob fields as where their bytes are |
+//! | [`to_arrow`], [`byte_array`] | decoded leaves to Arrow arrays |
 //! | [`value_type`] | what the values of a leaf look like to the codecs |
 
 #![cfg_attr(
@@ -19,6 +20,7 @@
     )
 )]
 
+pub(crate) mod byte_array;
 pub(crate) mod columns;
 pub(crate) mod descriptions;
 pub(crate) mod fields;

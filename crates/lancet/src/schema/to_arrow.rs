@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, GenericByteArray, LargeListArray, ListArray, MapArray,
-    NullArray, StructArray, make_array,
+    Array, ArrayRef, FixedSizeListArray, LargeListArray, ListArray, MapArray, NullArray,
+    StructArray, make_array,
 };
-use arrow_buffer::{
-    ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
-};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field};
 
+use super::byte_array::byte_array;
 use super::columns::{Leaf, LeafKind, Node};
-use crate::codec::{FixedValues, Offsets, Values};
+use crate::codec::{FixedValues, Values};
 use crate::error::{Error, Result, ensure};
 use crate::levels::{AssembledLayer, ListOffsets};
 
@@ -193,11 +191,7 @@ fn leaf_array(
         }
         (_, Values::Variable(variable)) => {
             let bytes = Buffer::from_vec(variable.bytes);
-            let offsets = match variable.offsets {
-                Offsets::Bits32(offsets) => ListOffsets::Bits32(increasing(offsets.into())?),
-                Offsets::Bits64(offsets) => ListOffsets::Bits64(increasing(offsets.into())?),
-            };
-            return byte_array(data_type, offsets, bytes, validity);
+            return byte_array(data_type, variable.offsets, bytes, validity);
         }
         (DataType::FixedSizeList(item, _), Values::FixedSizeList(list)) => {
             let item_validity = list.item_validity.map(null_buffer);
@@ -222,48 +216,6 @@ fn leaf_array(
         }
     };
     Ok(make_array(data.build().map_err(refused)?))
-}
-
-/// Strings or bytes.
-pub(crate) fn byte_array(
-    data_type: &DataType,
-    offsets: ListOffsets,
-    bytes: Buffer,
-    validity: Option<NullBuffer>,
-) -> Result<ArrayRef> {
-    fn array<T: ByteArrayType>(
-        offsets: OffsetBuffer<T::Offset>,
-        bytes: Buffer,
-        validity: Option<NullBuffer>,
-    ) -> Result<ArrayRef> {
-        let array = GenericByteArray::<T>::try_new(offsets, bytes, validity);
-        Ok(Arc::new(array.map_err(refused)?))
-    }
-    match (data_type, offsets) {
-        (DataType::Utf8, ListOffsets::Bits32(offsets)) => {
-            array::<Utf8Type>(offsets, bytes, validity)
-        }
-        (DataType::LargeUtf8, ListOffsets::Bits64(offsets)) => {
-            array::<LargeUtf8Type>(offsets, bytes, validity)
-        }
-        (DataType::Binary, ListOffsets::Bits32(offsets)) => {
-            array::<BinaryType>(offsets, bytes, validity)
-        }
-        (DataType::LargeBinary, ListOffsets::Bits64(offsets)) => {
-            array::<LargeBinaryType>(offsets, bytes, validity)
-        }
-        (data_type, _) => Err(Error::corrupt(format!("strings do not make a {data_type}"))),
-    }
-}
-
-/// Offsets that Arrow takes: at least one, none negative, none below the one before it. One pass
-/// without a way out is several times faster than one that stops at the first fault.
-fn increasing<O: ArrowNativeType>(offsets: ScalarBuffer<O>) -> Result<OffsetBuffer<O>> {
-    let pairs = offsets.iter().zip(offsets.iter().skip(1));
-    let sorted = pairs.fold(true, |sorted, (a, b)| sorted & (a <= b));
-    let starts = offsets.first().is_some_and(|first| *first >= O::default());
-    ensure!(sorted && starts, "the offsets of strings run backwards");
-    Ok(OffsetBuffer::new(offsets))
 }
 
 /// A packed struct is decoded as a whole; only the children that were asked for are kept.

@@ -9,7 +9,7 @@ use super::super::{PageTask, clip, dictionary};
 use super::chunk::Chunk;
 use super::index::{ChunkStart, MiniBlockIndex};
 use super::layout::{MiniBlockLayout, index_bits};
-use crate::codec::{self, Encoding, Scratch, ValueType, Values, block};
+use crate::codec::{self, Dictionary, Encoding, Scratch, ValueType, Values, block};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::{Numbering, count_rows, count_visible, preamble, select_rows};
 
@@ -29,7 +29,7 @@ impl MiniBlockIndex {
         let mut page = PageDecoder {
             layout,
             numbering: Numbering::new(&layout.layers)?,
-            dictionary: self.dictionary.as_deref(),
+            dictionary: self.dictionary.as_ref(),
             rep: Vec::new(),
             def: Vec::new(),
             rows: Vec::new(),
@@ -37,7 +37,7 @@ impl MiniBlockIndex {
             num_entries: 0,
         };
         if let Some(dictionary) = page.dictionary {
-            dictionary::open_page(dictionary, &mut sink.values, scratch)?;
+            dictionary::open_page(&dictionary.items, &mut sink.values, scratch)?;
         }
         for (run, bytes) in task.chunks.iter().zip(fetched) {
             let base = self.chunks.get(run.start).map_or(0, |c| c.offset);
@@ -66,7 +66,7 @@ impl MiniBlockIndex {
 struct PageDecoder<'a> {
     layout: &'a MiniBlockLayout,
     numbering: Numbering,
-    dictionary: Option<&'a Values>,
+    dictionary: Option<&'a Dictionary>,
     /// Levels of the chunk at hand.
     rep: Vec<u16>,
     def: Vec<u16>,

@@ -1,13 +1,12 @@
 //! The index of a mini-block page: where each chunk lies and which rows and values it holds.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::super::{Page, inside};
 use super::layout::{DictionaryLayout, MiniBlockLayout};
-use crate::codec::{self, Encoding, Scratch, ValueType, Values};
+use crate::codec::{self, Dictionary, Encoding, Scratch, ValueType};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 
@@ -16,7 +15,7 @@ use crate::error::{Error, Locate, Result, ensure};
 pub(crate) struct MiniBlockIndex {
     /// One entry a chunk and one for the end of the page.
     pub(super) chunks: Vec<ChunkStart>,
-    pub(super) dictionary: Option<Arc<Values>>,
+    pub(super) dictionary: Option<Dictionary>,
 }
 
 /// Spans of the file, and the chunks that each holds.
@@ -49,7 +48,7 @@ impl MiniBlockIndex {
         let mut chunks = parse_words(next()?, layout).in_buffer(0)?;
         let dictionary = match &layout.dictionary {
             Some(dictionary) => {
-                Some(Arc::new(parse_dictionary(next()?, dictionary, values, scratch).in_buffer(2)?))
+                Some(parse_dictionary(next()?, dictionary, values, scratch).in_buffer(2)?)
             }
             None => None,
         };
@@ -203,7 +202,7 @@ fn parse_dictionary(
     layout: &DictionaryLayout,
     values: &ValueType,
     scratch: &mut Scratch,
-) -> Result<Values> {
+) -> Result<Dictionary> {
     let num_items = usize::try_from(layout.num_items)
         .map_err(|_| Error::corrupt(format!("{} dictionary items", layout.num_items)))?;
     let encoding = &layout.encoding;
@@ -214,7 +213,8 @@ fn parse_dictionary(
         _ => None,
     };
     let bytes = today.as_deref().unwrap_or(bytes);
-    codec::block::decode_block(encoding, bytes, num_items, values, scratch)
+    let items = codec::block::decode_block(encoding, bytes, num_items, values, scratch)?;
+    Ok(Dictionary::new(items))
 }
 
 /// A block of strings of early 2.1 as one of today: only its first word differs.

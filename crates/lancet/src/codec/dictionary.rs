@@ -1,0 +1,168 @@
+//! The dictionary of a page, ready to look up.
+//!
+//! Short strings are the most common entries. They are laid out in slots of one width, so that a
+//! lookup copies a whole slot, whatever the length of its string; the next string is written over
+//! what lies behind its end. A slot for nulls, which is empty, ends the table.
+
+use std::sync::OnceLock;
+
+use super::gather::claim;
+use super::variable_values::OffsetWord;
+use super::{Offsets, Scratch, Values, VariableValues};
+use crate::error::Result;
+
+/// The entries of a dictionary, and a table of them where they are short strings.
+#[derive(Debug)]
+pub(crate) struct Dictionary {
+    pub(crate) items: Values,
+    /// Made once that pays; `None` for entries that are no short strings.
+    short: OnceLock<Option<ShortStrings>>,
+}
+
+impl Dictionary {
+    pub(crate) fn new(items: Values) -> Self {
+        Self { items, short: OnceLock::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Bytes of the entries, and of the table that may be made of them.
+    pub(crate) fn size_bytes(&self) -> usize {
+        let table = match &self.items {
+            Values::Variable(strings) => {
+                strings.len().saturating_mul(ShortStrings::slot_bytes(strings))
+            }
+            _ => 0,
+        };
+        self.items.size_bytes().saturating_add(table)
+    }
+
+    /// The table, if there is one or one pays for this many lookups.
+    pub(super) fn short(&self, num_lookups: usize) -> Option<&ShortStrings> {
+        let Values::Variable(strings) = &self.items else { return None };
+        if self.short.get().is_none() && num_lookups < strings.len().saturating_mul(2) {
+            return None;
+        }
+        self.short.get_or_init(|| ShortStrings::new(strings)).as_ref()
+    }
+}
+
+/// Strings in slots that hold the longest of them.
+#[derive(Debug)]
+pub(super) enum ShortStrings {
+    Bytes8(Vec<Slot<8>>),
+    Bytes16(Vec<Slot<16>>),
+    Bytes32(Vec<Slot<32>>),
+}
+
+/// A string, and what fills its slot.
+#[derive(Debug, Clone)]
+pub(super) struct Slot<const W: usize> {
+    bytes: [u8; W],
+    len: u32,
+}
+
+impl ShortStrings {
+    fn longest(strings: &VariableValues) -> usize {
+        fn longest<T: OffsetWord>(offsets: &[T]) -> usize {
+            let size = |offset: &T| offset.to_size().unwrap_or(usize::MAX);
+            let pairs = offsets.iter().zip(offsets.iter().skip(1));
+            pairs.map(|(start, end)| size(end).saturating_sub(size(start))).max().unwrap_or(0)
+        }
+        match &strings.offsets {
+            Offsets::Bits32(offsets) => longest(offsets),
+            Offsets::Bits64(offsets) => longest(offsets),
+        }
+    }
+
+    /// Bytes of a slot; none where strings are long.
+    fn slot_bytes(strings: &VariableValues) -> usize {
+        match Self::longest(strings) {
+            0..=8 => size_of::<Slot<8>>(),
+            9..=16 => size_of::<Slot<16>>(),
+            17..=32 => size_of::<Slot<32>>(),
+            _ => 0,
+        }
+    }
+
+    fn new(strings: &VariableValues) -> Option<Self> {
+        match Self::longest(strings) {
+            0..=8 => slots(strings).map(Self::Bytes8),
+            9..=16 => slots(strings).map(Self::Bytes16),
+            17..=32 => slots(strings).map(Self::Bytes32),
+            _ => None,
+        }
+    }
+
+    /// Appends the strings that `indices` name; too large an index names an empty one.
+    pub(super) fn append(
+        &self,
+        indices: &[u32],
+        out: &mut VariableValues,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        match self {
+            Self::Bytes8(slots) => append(slots, indices, out, scratch),
+            Self::Bytes16(slots) => append(slots, indices, out, scratch),
+            Self::Bytes32(slots) => append(slots, indices, out, scratch),
+        }
+    }
+}
+
+fn slots<const W: usize>(strings: &VariableValues) -> Option<Vec<Slot<W>>> {
+    let slot = |index: usize| {
+        let value = strings.value(index).ok()?;
+        let mut slot = Slot { bytes: [0; W], len: u32::try_from(value.len()).ok()? };
+        slot.bytes.get_mut(..value.len())?.copy_from_slice(value);
+        Some(slot)
+    };
+    let null = Some(Slot { bytes: [0; W], len: 0 });
+    (0..strings.len()).map(slot).chain([null]).collect()
+}
+
+fn append<const W: usize>(
+    slots: &[Slot<W>],
+    indices: &[u32],
+    out: &mut VariableValues,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    match &mut out.offsets {
+        Offsets::Bits32(ends) => append_slots(slots, indices, ends, &mut out.bytes, scratch),
+        Offsets::Bits64(ends) => append_slots(slots, indices, ends, &mut out.bytes, scratch),
+    }
+}
+
+fn append_slots<const W: usize, T: OffsetWord>(
+    slots: &[Slot<W>],
+    indices: &[u32],
+    ends: &mut Vec<T>,
+    bytes: &mut Vec<u8>,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let Some((null, _)) = slots.split_last() else { return Ok(()) };
+    let find = |index: u32| {
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        slots.get(place).unwrap_or(null)
+    };
+    let total: u64 = indices.iter().map(|&index| u64::from(find(index).len)).sum();
+    let total = usize::try_from(total).unwrap_or(usize::MAX);
+    let (first, mut end) = (ends.len(), bytes.len());
+    let last = claim(total, bytes, scratch)?;
+    let end_word = T::from_size(last)?;
+    bytes.resize(last.saturating_add(W), 0);
+    ends.resize(first.saturating_add(indices.len()), end_word);
+    let to_ends = ends.get_mut(first..).unwrap_or_default();
+    let to = bytes.as_mut_slice();
+    for (to_end, &index) in to_ends.iter_mut().zip(indices) {
+        let slot = find(index);
+        if let Some(to) = to.get_mut(end..).and_then(<[u8]>::first_chunk_mut) {
+            *to = slot.bytes;
+        }
+        end = end.wrapping_add(slot.len as usize);
+        *to_end = T::from_checked(end);
+    }
+    bytes.truncate(last);
+    Ok(())
+}
