@@ -71,7 +71,7 @@ fn decode_ns(encoding: &Encoding, bytes: f64, work: Work) -> (f64, f64) {
             (scan + num_units * unit, take + unit)
         }
         // A value is decoded without those before it.
-        Encoding::Fsst { .. } => (raw * 0.45, 0.0),
+        Encoding::Fsst { .. } => (raw * 0.3, 0.0),
         Encoding::ByteStreamSplit { .. } => (raw * 0.09, 0.0),
         Encoding::InlineBitpacking { .. } => (raw * 0.1, 50.0),
         // All runs of the chunk are added up.

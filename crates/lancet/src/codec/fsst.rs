@@ -32,9 +32,16 @@ const ESCAPE: u8 = 255;
 const STEP: usize = 8;
 /// What one step may write: eight symbols, and a whole word for the last of them.
 const STEP_BYTES: usize = 72;
+/// Codes decoded at once where none is an escape, and what they may write.
+const BLOCK: usize = 64;
+const BLOCK_BYTES: usize = 520;
 /// Output is made room for in pieces of this size, so that a forged stream reserves no more than
 /// it fills.
 const MAX_GROWTH: usize = 4096;
+/// Coded bytes that are decoded together at most. Chunks have some thousand, pages of 2.0 millions.
+const MAX_RUN: usize = 64 << 10;
+/// The place of the byte behind an escape, where no value ends.
+const INSIDE: u32 = u32::MAX;
 
 /// A symbol table, checked, ready to decode with.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,17 +112,26 @@ impl SymbolTable {
 
     /// Appends the value that `coded` stands for.
     pub(crate) fn decode_value(&self, coded: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        self.decode_run(coded, std::iter::once(coded.len()), out, |_| Ok(()))
+        if self.verbatim {
+            out.extend_from_slice(coded);
+            return Ok(());
+        }
+        let len_before = out.len();
+        let decoded = self.decode_codes::<false>(coded, &mut Vec::new(), out);
+        out.truncate(*decoded.as_ref().unwrap_or(&len_before));
+        decoded.map(|_| ())
     }
 
     /// Appends all values of `coded`. Value after value, `ends` says where in `coded` it ends (the
-    /// last one at the end of `coded`) and `on_end` hears where in `out` it ends.
+    /// last one at the end of `coded`) and `on_end` hears where in `out` it ends. `places` is room
+    /// to work in.
     ///
     /// After an error `out` is as it was.
     pub(crate) fn decode_run(
         &self,
         coded: &[u8],
         ends: impl Iterator<Item = usize>,
+        places: &mut Vec<u32>,
         out: &mut Vec<u8>,
         on_end: impl FnMut(usize) -> Result<()>,
     ) -> Result<()> {
@@ -123,76 +139,165 @@ impl SymbolTable {
         let ends = Ends { ends, last: 0, coded_len: coded.len() };
         let decoded = if self.verbatim {
             copy_run(coded, ends, out, on_end)
+        } else if coded.len() > MAX_RUN {
+            self.decode_in_parts(coded, ends, places, out, on_end)
         } else {
-            self.decode_codes(coded, ends, out, on_end)
+            self.decode_together(coded, ends, places, out, on_end)
         };
-        out.truncate(*decoded.as_ref().unwrap_or(&len_before));
-        decoded.map(|_| ())
+        if decoded.is_err() {
+            out.truncate(len_before);
+        }
+        decoded
     }
 
-    /// Walks the codes in steps of eight, whatever the bounds of the values: a value that ends
-    /// within a step finds its end among the sums of the step. Returns the length of the output;
-    /// `out` itself is longer, by room for the next step.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`position` stays in `coded` and not behind the next end, `len` stays in `out`"
-    )]
-    fn decode_codes(
+    /// Decodes whatever the bounds of the values, and then looks up where they are.
+    fn decode_together(
         &self,
         coded: &[u8],
         mut ends: Ends<impl Iterator<Item = usize>>,
+        places: &mut Vec<u32>,
         out: &mut Vec<u8>,
         mut on_end: impl FnMut(usize) -> Result<()>,
-    ) -> Result<usize> {
-        let mut len = out.len();
-        let mut position = 0;
-        let mut next_end = ends.next()?;
-        while let Some(end) = next_end {
-            let rest = coded.get(position..).unwrap_or_default();
-            let room = room_for_step(out, len, rest.len())?;
-            let codes = next_codes(rest);
-            let bytes = self.store_symbols(codes, room);
-            let known = (self.without_symbol(codes).trailing_zeros() >> 3) as usize;
-            if end - position <= known {
-                let sums = self.sum_lengths(codes);
-                while let Some(end) = next_end.filter(|end| end - position <= known) {
-                    on_end(len + bytes_of(sums, end - position))?;
-                    next_end = ends.next()?;
-                }
+    ) -> Result<()> {
+        let start = out.len();
+        let len = self.decode_codes::<true>(coded, places, out)?;
+        out.truncate(len);
+        while let Some(end) = ends.next()? {
+            let place = places.get(end).copied().unwrap_or(INSIDE);
+            ensure!(place != INSIDE, "a coded value ends with an escape");
+            on_end(start.saturating_add(usize::try_from(place).unwrap_or(usize::MAX)))?;
+        }
+        ends.finish()
+    }
+
+    /// Decodes together what is not too long for it.
+    fn decode_in_parts(
+        &self,
+        coded: &[u8],
+        mut ends: Ends<impl Iterator<Item = usize>>,
+        places: &mut Vec<u32>,
+        out: &mut Vec<u8>,
+        mut on_end: impl FnMut(usize) -> Result<()>,
+    ) -> Result<()> {
+        let mut start = 0_usize;
+        let mut part: Vec<usize> = Vec::new();
+        loop {
+            let end = ends.next()?;
+            let is_far = |end: usize, start: usize| end.saturating_sub(start) > MAX_RUN;
+            if end.is_none_or(|end| is_far(end, start))
+                && let Some(coded_len) = part.last().copied()
+            {
+                let stop = start.saturating_add(coded_len);
+                let ends = Ends { ends: part.drain(..), last: 0, coded_len };
+                let coded = coded.get(start..stop).unwrap_or_default();
+                self.decode_together(coded, ends, places, out, &mut on_end)?;
+                start = stop;
             }
-            // The processor foresees this branch, and does not wait for `known`.
-            if known == STEP {
-                position += STEP;
-                len += bytes;
+            match end {
+                None => return ends.finish(),
+                Some(end) if is_far(end, start) => {
+                    self.decode_value(coded.get(start..end).unwrap_or_default(), out)?;
+                    on_end(out.len())?;
+                    start = end;
+                }
+                Some(end) => part.push(end.saturating_sub(start)),
+            }
+        }
+    }
+
+    /// Walks the codes in blocks, and in steps of eight where a block has an escape or is the last.
+    /// Returns the length of the output; `out` itself is longer, by room for the next step.
+    ///
+    /// With `PLACES`, place `i` says where the output of code `i` starts, and the last one where all
+    /// of it ends.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        reason = "`position` stays in `coded`, `len` in `out`; places are those of a short run"
+    )]
+    fn decode_codes<const PLACES: bool>(
+        &self,
+        coded: &[u8],
+        places: &mut Vec<u32>,
+        out: &mut Vec<u8>,
+    ) -> Result<usize> {
+        // All places up to the end are written below, so that old ones do no harm.
+        if PLACES && places.len() < coded.len() + BLOCK {
+            places.resize(coded.len() + BLOCK, 0);
+        }
+        let start = out.len();
+        let mut len = start;
+        let mut position = 0;
+        while position < coded.len() {
+            let rest = coded.get(position..).unwrap_or_default();
+            let here = places.get_mut(position..).unwrap_or_default();
+            let mut steps = Places { here, first: (len - start) as u32 };
+            if let Some(codes) = rest.first_chunk()
+                && self.all_known(codes)
+            {
+                let room = room_for::<BLOCK_BYTES>(out, len, rest.len())?;
+                len += self.store_symbols::<PLACES, BLOCK, BLOCK_BYTES>(codes, room, &mut steps);
+                position += BLOCK;
                 continue;
             }
+            let room = room_for::<STEP_BYTES>(out, len, rest.len())?;
+            let codes = next_codes(rest);
+            let word = u64::from_le_bytes(codes);
+            self.store_symbols::<PLACES, STEP, STEP_BYTES>(&codes, room, &mut steps);
+            let known = (self.without_symbol(word).trailing_zeros() >> 3) as usize;
             position += known;
-            len += bytes_of(self.sum_lengths(codes), known);
-            if let Some(end) = next_end {
-                let literal = self.escaped(coded.get(position..end).unwrap_or_default())?;
+            len += bytes_of(self.sum_lengths(word), known);
+            if known < STEP && position < coded.len() {
+                let literal = self.escaped(coded.get(position..).unwrap_or_default())?;
                 if let Some(byte) = out.get_mut(len) {
                     *byte = literal;
+                }
+                if let Some(inside) = places.get_mut(position + 1).filter(|_| PLACES) {
+                    *inside = INSIDE;
                 }
                 position += 2;
                 len += 1;
             }
         }
-        ends.finish()?;
+        if let Some(last) = places.get_mut(coded.len()).filter(|_| PLACES) {
+            *last = (len - start) as u32;
+        }
         Ok(len)
     }
 
-    /// Stores the symbols of eight codes one after the other, and returns how many bytes they are.
+    /// Whether all codes of a block have a symbol.
+    #[inline]
+    fn all_known(&self, codes: &[u8; BLOCK]) -> bool {
+        let words = codes.as_chunks().0.iter().map(|codes| u64::from_le_bytes(*codes));
+        words.fold(0, |unknown, codes| unknown | self.without_symbol(codes)) == 0
+    }
+
+    /// Stores the symbols of `N` codes one after the other, and returns how many bytes they are.
     /// Each is stored as a whole word, over the unused end of the one before.
     #[inline(always)]
-    #[expect(clippy::indexing_slicing, reason = "a byte is an index of 256 entries")]
-    #[expect(clippy::arithmetic_side_effects, reason = "eight lengths of at most 8")]
-    fn store_symbols(&self, codes: u64, room: &mut [u8; STEP_BYTES]) -> usize {
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        reason = "a byte is an index of 256 entries; lengths of at most 8"
+    )]
+    fn store_symbols<const PLACES: bool, const N: usize, const BYTES: usize>(
+        &self,
+        codes: &[u8; N],
+        room: &mut [u8; BYTES],
+        places: &mut Places<'_>,
+    ) -> usize {
+        let mut unused = [0; N];
+        let first = places.first;
+        let starts = if PLACES { places.here.first_chunk_mut() } else { None };
+        let starts = starts.unwrap_or(&mut unused);
         let mut len = 0;
-        for i in 0..STEP {
-            let code = code_at(codes, i);
-            // The mask changes nothing; it spares the bounds check.
-            let start = len & 63;
-            if let Some(word) = room.get_mut(start..start + 8) {
+        for (code, start) in codes.iter().zip(starts) {
+            let code = usize::from(*code);
+            if PLACES {
+                *start = first + len as u32;
+            }
+            if let Some(word) = room.get_mut(len..len + 8) {
                 word.copy_from_slice(&self.symbols[code].to_le_bytes());
             }
             len += usize::from(self.lengths[code]);
@@ -235,14 +340,20 @@ impl SymbolTable {
     }
 }
 
-/// The next eight codes, first one lowest; escapes stand in for what is missing.
+/// The next eight codes; escapes stand in for what is missing.
 #[inline]
-fn next_codes(rest: &[u8]) -> u64 {
-    u64::from_le_bytes(rest.first_chunk().copied().unwrap_or_else(|| {
+fn next_codes(rest: &[u8]) -> [u8; STEP] {
+    rest.first_chunk().copied().unwrap_or_else(|| {
         let mut codes = [ESCAPE; STEP];
         codes.iter_mut().zip(rest).for_each(|(code, &coded)| *code = coded);
         codes
-    }))
+    })
+}
+
+/// Where the output of codes is noted, and what is there before them.
+struct Places<'a> {
+    here: &'a mut [u32],
+    first: u32,
 }
 
 #[inline]
@@ -268,7 +379,7 @@ struct Ends<I> {
 }
 
 impl<I: Iterator<Item = usize>> Ends<I> {
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Result<Option<usize>> {
         let Some(end) = self.ends.next() else { return Ok(None) };
         ensure!(
@@ -292,26 +403,29 @@ impl<I: Iterator<Item = usize>> Ends<I> {
     }
 }
 
-/// The verbatim form of [`SymbolTable::decode_codes`].
+/// The verbatim form of [`SymbolTable::decode_together`].
 fn copy_run(
     coded: &[u8],
     mut ends: Ends<impl Iterator<Item = usize>>,
     out: &mut Vec<u8>,
     mut on_end: impl FnMut(usize) -> Result<()>,
-) -> Result<usize> {
+) -> Result<()> {
     let start = out.len();
     out.extend_from_slice(coded);
     while let Some(end) = ends.next()? {
         on_end(start.saturating_add(end))?;
     }
-    ends.finish()?;
-    Ok(out.len())
+    ends.finish()
 }
 
-/// The bytes of `out` from `start` on, which are made to suffice for a step; `codes` are left.
+/// The bytes of `out` from `start` on, which are made to suffice for `BYTES`; `codes` are left.
 #[inline(always)]
-fn room_for_step(out: &mut Vec<u8>, start: usize, codes: usize) -> Result<&mut [u8; STEP_BYTES]> {
-    let end = start.saturating_add(STEP_BYTES);
+fn room_for<const BYTES: usize>(
+    out: &mut Vec<u8>,
+    start: usize,
+    codes: usize,
+) -> Result<&mut [u8; BYTES]> {
+    let end = start.saturating_add(BYTES);
     if out.len() < end {
         let growth = codes.saturating_mul(8).min(MAX_GROWTH);
         out.resize(end.saturating_add(growth), 0);

@@ -38,7 +38,7 @@ fn decode(table: &SymbolTable, values: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
         *end += value.len();
         Some(*end)
     });
-    let whole = table.decode_run(&values.concat(), ends, &mut run, |end| {
+    let whole = table.decode_run(&values.concat(), ends, &mut vec![7; 3], &mut run, |end| {
         run_ends.push(end);
         Ok(())
     });
@@ -117,6 +117,28 @@ fn symbols_escapes_and_ends_anywhere_in_a_step() {
 }
 
 #[test]
+fn runs_that_are_too_long_at_once() {
+    let table = SymbolTable::parse(&table_of(&[b"12345678", b"a", b"bc\0"])).unwrap();
+    // An escape every 97 codes.
+    let coded = |len: usize| -> Vec<u8> {
+        let codes = (0..len).flat_map(|i| match i % 97 {
+            0 => vec![255, 200],
+            rest => vec![(rest % 3) as u8],
+        });
+        codes.collect()
+    };
+    for lengths in
+        [vec![1000; 200], vec![MAX_RUN; 2], vec![5, MAX_RUN + 70, 0, 9], vec![3 * MAX_RUN]]
+    {
+        let values: Vec<Vec<u8>> = lengths.iter().map(|len| coded(*len)).collect();
+        let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
+        decode(&table, &values).unwrap();
+        let escaped = [values.as_slice(), &[&[255]]].concat();
+        assert_eq!(rule(decode(&table, &escaped)), "a coded value ends with an escape");
+    }
+}
+
+#[test]
 fn every_number_of_symbols_has_its_first_unknown_code() {
     for num_symbols in 0..=255_usize {
         let symbols: Vec<[u8; 1]> = (0..num_symbols).map(|code| [code as u8]).collect();
@@ -153,7 +175,10 @@ fn an_escape_needs_its_byte_in_the_same_value() {
 fn ends_must_lie_in_order_and_reach_the_end() {
     for table in [SymbolTable::parse(REFERENCE).unwrap(), SymbolTable::verbatim()] {
         for ends in [&[4, 3, 20][..], &[21], &[20, 12, 20], &[19], &[], &[usize::MAX]] {
-            let run = table.decode_run(&[0; 20], ends.iter().copied(), &mut Vec::new(), |_| Ok(()));
+            let run =
+                table.decode_run(&[0; 20], ends.iter().copied(), &mut vec![], &mut vec![], |_| {
+                    Ok(())
+                });
             rule(run);
         }
     }
@@ -164,7 +189,7 @@ fn an_error_of_the_listener_ends_the_run() {
     for table in [SymbolTable::parse(REFERENCE).unwrap(), SymbolTable::verbatim()] {
         let mut out = vec![1];
         let full = |_| Err(Error::invalid("full"));
-        table.decode_run(&[0; 20], [4, 20].into_iter(), &mut out, full).unwrap_err();
+        table.decode_run(&[0; 20], [4, 20].into_iter(), &mut vec![], &mut out, full).unwrap_err();
         assert_eq!(out, [1]);
     }
 }

@@ -117,7 +117,16 @@ pub(crate) fn decode_chunk(
                 let most = size_u64(buffer.len()).saturating_mul(fsst::MAX_EXPANSION);
                 scratch.claim(most, "coded strings")?;
                 let before = out.bytes.len();
-                variable::decode_coded_chunk(table, buffer, offset_bits, num_values, ranges, out)?;
+                let places = &mut scratch.places;
+                variable::decode_coded_chunk(
+                    table,
+                    buffer,
+                    offset_bits,
+                    num_values,
+                    ranges,
+                    out,
+                    places,
+                )?;
                 let grown = out.bytes.len().saturating_sub(before);
                 scratch.release(most.saturating_sub(size_u64(grown)));
                 Ok(())

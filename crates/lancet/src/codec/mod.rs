@@ -239,6 +239,8 @@ pub(crate) struct Scratch {
     levels: FixedValues,
     /// Checked dictionary indices of a unit.
     indices: Vec<u32>,
+    /// Where the codes of a unit of coded strings go.
+    pub(crate) places: Vec<u32>,
 }
 
 impl Drop for Scratch {
@@ -263,6 +265,7 @@ impl Scratch {
             bytes: Vec::new(),
             levels: FixedValues::new(16),
             indices: Vec::new(),
+            places: Vec::new(),
         }
     }
 

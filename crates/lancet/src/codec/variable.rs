@@ -56,13 +56,14 @@ pub(super) fn decode_coded_chunk(
     num_values: usize,
     ranges: &[Range<usize>],
     out: &mut VariableValues,
+    places: &mut Vec<u32>,
 ) -> Result<()> {
     check_width(offset_bits, out)?;
     let chunk = Chunk::parse(buffer, offset_bits, num_values)?;
     let VariableValues { offsets, bytes } = out;
     match offsets {
-        Offsets::Bits32(offsets) => chunk.append_decoded(table, ranges, offsets, bytes),
-        Offsets::Bits64(offsets) => chunk.append_decoded(table, ranges, offsets, bytes),
+        Offsets::Bits32(offsets) => chunk.append_decoded(table, ranges, places, offsets, bytes),
+        Offsets::Bits64(offsets) => chunk.append_decoded(table, ranges, places, offsets, bytes),
     }
 }
 
@@ -153,6 +154,7 @@ impl<'a> Chunk<'a> {
         &self,
         table: &SymbolTable,
         ranges: &[Range<usize>],
+        places: &mut Vec<u32>,
         offsets: &mut Vec<T>,
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
@@ -162,7 +164,8 @@ impl<'a> Chunk<'a> {
             let start = first.to_size()?;
             let stored = raw.chunks_exact(size_of::<T>()).skip(1).map(T::read);
             let ends = stored.map(|end| end.to_size().unwrap_or(0).saturating_sub(start));
-            table.decode_run(span, ends, bytes, |end| {
+            offsets.reserve(range.len());
+            table.decode_run(span, ends, places, bytes, |end| {
                 offsets.push(T::from_size(end)?);
                 Ok(())
             })?;

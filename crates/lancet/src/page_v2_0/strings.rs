@@ -215,7 +215,8 @@ fn append_coded(
     } else {
         let ends = rows.ends.iter().map(|end| usize::try_from(*end).unwrap_or(usize::MAX));
         let offsets = &mut out.offsets;
-        table.decode_run(bytes, ends, &mut out.bytes, |end| offsets.push(end))?;
+        let places = &mut scratch.places;
+        table.decode_run(bytes, ends, places, &mut out.bytes, |end| offsets.push(end))?;
     }
     let decoded = out.bytes.len().saturating_sub(first);
     scratch.release(most.saturating_sub(count(decoded)));
