@@ -350,3 +350,40 @@ fn rows_of_one_chunk_are_read_together() {
     reader.take(&[0, 10_000, 19_999]).unwrap();
     assert_eq!(source.rounds().iter().map(Vec::len).collect::<Vec<_>>(), [3]);
 }
+
+#[test]
+fn many_rows_are_read_in_parts() {
+    const MANY: u64 = 400_000;
+    let mixed = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+    let texts = (0..MANY).map(|i| (i % 5 > 0).then(|| format!("{:x}", mixed(i))));
+    let mut lists = ListBuilder::new(Int32Builder::new());
+    (0..MANY)
+        .for_each(|i| lists.append_value((0..i % 3).map(|item| Some((mixed(i) + item) as i32))));
+    let columns: Vec<(String, ArrayRef)> = vec![
+        ("text".into(), Arc::new(texts.collect::<StringArray>())),
+        ("list".into(), Arc::new(lists.finish())),
+    ];
+    let batch = RecordBatch::try_from_iter(columns.clone()).unwrap();
+    for version in [Version::V2_0, Version::V2_2] {
+        let source = file(columns.clone(), version);
+        let reader = source.open();
+        reader.take(&[0, MANY - 1]).unwrap();
+        source.rounds();
+        // In any order, and some of them twice.
+        let rows: Vec<u64> = (0..5000).map(|i| mixed(i % 4900) % MANY).collect();
+        let taken = reader.take(&rows).unwrap();
+        let rounds = source.rounds();
+        assert!((2..=10).contains(&rounds.len()), "{} rounds", rounds.len());
+        let places = arrow_array::UInt64Array::from(rows);
+        assert_eq!(taken, arrow_select::take::take_record_batch(&batch, &places).unwrap());
+        assert!(reader.take(&vec![MANY; 5000]).is_err());
+    }
+    // Long rows are not copied once more.
+    let source = file(vec![("v".into(), Arc::new(vectors()))], Version::V2_2);
+    let reader = source.open();
+    reader.take(&[0]).unwrap();
+    source.rounds();
+    let rows: Vec<u64> = (0..reader.num_rows()).collect();
+    assert_eq!(reader.take(&rows).unwrap().num_rows(), rows.len());
+    assert_eq!(source.rounds().len(), 1);
+}

@@ -16,11 +16,13 @@ mod file;
 pub(crate) mod inspect;
 mod leaf;
 mod opening;
+mod parallel;
 mod read_request;
 mod request;
 mod rounds;
 mod scan;
 mod source;
+mod take;
 pub(crate) mod verify;
 mod verify_arrays;
 mod verify_zones;
@@ -201,7 +203,7 @@ impl FileReader {
 
     /// All columns of the given rows, in the order asked for; duplicates are allowed.
     pub fn take(&self, rows: &[u64]) -> Result<RecordBatch> {
-        self.run(self.request(&self.everything, Wanted::Rows(rows.to_vec()))?)
+        self.take_projected(&self.everything, rows)
     }
 
     /// Some columns of the given rows; nested fields are named with dots.
@@ -211,7 +213,7 @@ impl FileReader {
         columns: impl IntoIterator<Item = S>,
     ) -> Result<RecordBatch> {
         let columns: Vec<String> = columns.into_iter().map(|c| c.as_ref().to_owned()).collect();
-        self.run(self.request(&self.projection(&columns)?, Wanted::Rows(rows.to_vec()))?)
+        self.take_projected(&self.projection(&columns)?, rows)
     }
 
     /// A take for a driver of one's own; all columns unless some are named.

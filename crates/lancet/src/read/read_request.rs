@@ -147,12 +147,18 @@ impl Request for ReadRequest {
             Some(rounds) => rounds.finish()?,
             None => RecordBatch::new_empty(self.projection.schema.clone()),
         };
-        let Some(order) = self.order else { return Ok(batch) };
-        let columns = batch.columns().iter().map(|column| take_rows(column, &order, None));
-        let columns = columns.collect::<std::result::Result<_, _>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
-        Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
+        in_order(batch, self.order)
     }
+}
+
+/// The rows of a batch in the order asked for; `order` says where each of them is, if that is
+/// another one.
+pub(super) fn in_order(batch: RecordBatch, order: Option<UInt64Array>) -> Result<RecordBatch> {
+    let Some(order) = order else { return Ok(batch) };
+    let columns = batch.columns().iter().map(|column| take_rows(column, &order, None));
+    let columns = columns.collect::<std::result::Result<_, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
+    Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
 }
 
 /// An error unless the range lies inside the rows.
@@ -175,7 +181,8 @@ fn check_ranges(ranges: &[Range<u64>], num_rows: u64) -> Result<()> {
     Err(Error::invalid("ranges of rows have to be sorted and must not overlap"))
 }
 
-fn check_rows(rows: &[u64], num_rows: u64) -> Result<()> {
+/// An error unless there are such rows.
+pub(super) fn check_rows(rows: &[u64], num_rows: u64) -> Result<()> {
     let Some(row) = rows.iter().find(|row| **row >= num_rows) else { return Ok(()) };
     Err(Error::invalid(format!(
         "row {row} is out of range: there are {num_rows} rows, counted from 0"
@@ -183,7 +190,7 @@ fn check_rows(rows: &[u64], num_rows: u64) -> Result<()> {
 }
 
 /// Sorts the rows and drops duplicates; returns where each of them went.
-fn sort(rows: &mut Vec<u64>) -> UInt64Array {
+pub(super) fn sort(rows: &mut Vec<u64>) -> UInt64Array {
     let mut by_row: Vec<(u64, usize)> = rows.iter().copied().zip(0..).collect();
     by_row.sort_unstable();
     let mut went_to = vec![0; by_row.len()];

@@ -25,10 +25,10 @@ use std::sync::{Arc, OnceLock};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
-use rayon::prelude::*;
 
 use super::file::{FileColumn, OpenFile};
 use super::leaf::{LeafColumnType, leaves_of};
+use super::parallel::in_parallel;
 use crate::codec::{Budget, Scratch};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
@@ -318,7 +318,7 @@ impl LayoutRequest {
             read.decode(&fetched, &mut Scratch::sharing(&budget)).in_column(column)
         };
         if total >= PARALLEL_BYTES && work.len() > 1 {
-            work.into_par_iter().try_for_each(decode)
+            in_parallel(work, decode).map(drop)
         } else {
             work.into_iter().try_for_each(decode)
         }

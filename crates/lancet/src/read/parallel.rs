@@ -1,0 +1,54 @@
+//! Work on several threads, the calling one among them.
+//!
+//! A caller that hands its work to rayon and sleeps may find all of rayon's threads awake on the core
+//! it slept on. One that works itself keeps its core, and the others are woken elsewhere.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::Result;
+
+/// Does the work of all items; the results come in the order of the items.
+pub(super) fn in_parallel<T: Send, R: Send>(
+    items: Vec<T>,
+    work: impl Fn(T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let num_helpers = rayon::current_num_threads().min(items.len()).saturating_sub(1);
+    let mut done: Vec<Option<Result<R>>> = items.iter().map(|_| None).collect();
+    let queue = Mutex::new(items.into_iter().zip(&mut done));
+    let next = || lock(&queue).next();
+    let run = || {
+        while let Some((item, place)) = next() {
+            *place = Some(work(item));
+        }
+    };
+    rayon::in_place_scope(|scope| {
+        (0..num_helpers).for_each(|_| scope.spawn(|_| run()));
+        run();
+    });
+    drop(queue);
+    done.into_iter().flatten().collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn results_come_in_order_and_the_first_error_counts() {
+        for n in [0, 1, 2, 100] {
+            let found = in_parallel((0..n).collect(), |i: usize| Ok(i * 2)).unwrap();
+            assert_eq!(found, (0..n).map(|i| i * 2).collect::<Vec<_>>());
+        }
+        let broken = |i: usize| match i {
+            7 | 30 => Err(Error::invalid(format!("item {i}"))),
+            _ => Ok(()),
+        };
+        let error = in_parallel((0..100).collect(), broken).unwrap_err();
+        assert!(error.to_string().contains("item 7"), "{error}");
+    }
+}
