@@ -1,7 +1,8 @@
 //! Dictionary lookup: indices into values.
 //!
 //! Indices are checked once, all of them, into a list in which a null slot has an index that no
-//! dictionary has. The copying loops then need one test for both.
+//! dictionary has. The copying loops then need one test for both. Numbers without nulls are copied
+//! at once, and looked at again only if an index was wrong.
 
 use std::ops::Range;
 
@@ -28,6 +29,9 @@ impl Values {
         validity: Option<&[u8]>,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        if validity.is_none() && self.gather_numbers(&dictionary.items, indices, scratch)? {
+            return Ok(());
+        }
         let mut checked = std::mem::take(&mut scratch.indices);
         checked.clear();
         check_indices(indices, dictionary.items.len(), &mut checked)?;
@@ -44,6 +48,36 @@ impl Values {
         self.gather_checked(dictionary, &checked, scratch)?;
         scratch.indices = checked;
         Ok(())
+    }
+
+    /// Appends the numbers that the indices name, or nothing if an index names none; returns which.
+    fn gather_numbers(
+        &mut self,
+        items: &Self,
+        indices: &FixedValues,
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        let (Self::Fixed(out), Self::Fixed(items)) = (self, items) else { return Ok(false) };
+        let copy = match (out.bits == items.bits, out.bits) {
+            (true, 16) => copy_numbers::<2>,
+            (true, 32) => copy_numbers::<4>,
+            (true, 64) => copy_numbers::<8>,
+            (true, 128) => copy_numbers::<16>,
+            _ => return Ok(false),
+        };
+        let bytes = size_u64(indices.len).saturating_mul(out.bits / 8);
+        scratch.claim(bytes, "the values of a dictionary page")?;
+        let (len, start) = (out.len, out.data.len());
+        out.push_zeros(indices.len)?;
+        let data = out.data.to_mut();
+        let to = data.as_slice_mut().get_mut(start..).unwrap_or_default();
+        let found = copy(items.data.as_slice(), indices, to);
+        if !found {
+            data.truncate(start);
+            out.len = len;
+            scratch.release(bytes);
+        }
+        Ok(found)
     }
 
     /// Appends a value `n` times; it is the only one of `item`.
@@ -93,6 +127,40 @@ impl Values {
             }),
         }
     }
+}
+
+/// Copies numbers of `W` bytes; returns whether there are all of them.
+fn copy_numbers<const W: usize>(items: &[u8], indices: &FixedValues, to: &mut [u8]) -> bool {
+    let (items, to) = (items.as_chunks::<W>().0, to.as_chunks_mut::<W>().0);
+    let data = indices.data.as_slice();
+    match indices.bits {
+        8 => copy_all(items, data.iter().map(|index| usize::from(*index)), to),
+        16 => {
+            let words = data.as_chunks().0.iter().map(|word| u16::from_le_bytes(*word));
+            copy_all(items, words.map(usize::from), to)
+        }
+        32 => {
+            let words = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+            copy_all(items, words.map(|word| position(word).unwrap_or(usize::MAX)), to)
+        }
+        _ => false,
+    }
+}
+
+#[inline(always)]
+fn copy_all<const W: usize>(
+    items: &[[u8; W]],
+    indices: impl ExactSizeIterator<Item = usize>,
+    to: &mut [[u8; W]],
+) -> bool {
+    let mut found = indices.len() == to.len();
+    for (to, index) in to.iter_mut().zip(indices) {
+        match items.get(index) {
+            Some(item) => *to = *item,
+            None => found = false,
+        }
+    }
+    found
 }
 
 fn position(index: u32) -> Option<usize> {

@@ -201,6 +201,12 @@ impl FixedValues {
         (self.bits.is_multiple_of(8)).then(|| usize::try_from(self.bits.checked_div(8)?).ok())?
     }
 
+    /// Drops all values and keeps the room they took.
+    pub(crate) fn clear(&mut self) {
+        self.data.to_mut().truncate(0);
+        self.len = 0;
+    }
+
     /// Appends `count` zeros.
     pub(crate) fn push_zeros(&mut self, count: usize) -> Result<()> {
         let len = self.len.checked_add(count).ok_or_else(too_many)?;

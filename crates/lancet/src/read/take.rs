@@ -31,12 +31,11 @@ impl FileReader {
         projection: &Arc<ProjectedColumns>,
         rows: &[u64],
     ) -> Result<RecordBatch> {
-        let num_rows = self.load_columns(projection)?;
-        let num_parts = self.num_parts(projection, rows.len() as u64, num_rows);
+        let num_parts = self.num_parts(projection, rows.len() as u64)?;
         if num_parts < 2 {
             return self.run(self.request(projection, Wanted::Rows(rows.to_vec()))?);
         }
-        check_rows(rows, num_rows)?;
+        check_rows(rows, self.common_rows(projection)?)?;
         let mut rows = rows.to_vec();
         let order = (!rows.is_sorted_by(|a, b| a < b)).then(|| sort(&mut rows));
         let part_rows = rows.len().div_ceil(num_parts);
@@ -46,18 +45,20 @@ impl FileReader {
         in_order(concat_batches(&projection.schema, &parts)?, order)
     }
 
-    fn num_parts(&self, projection: &ProjectedColumns, wanted: u64, num_rows: u64) -> usize {
+    /// How many parts a take of this many rows has.
+    fn num_parts(&self, projection: &Arc<ProjectedColumns>, num_wanted: u64) -> Result<usize> {
         let num_columns = projection.leaves.len() as u64;
         let part = PART_BYTES.max(num_columns.saturating_mul(COLUMN_BYTES));
-        let chunks = wanted.saturating_mul(num_columns).saturating_mul(CHUNK_BYTES);
+        let chunks = num_wanted.saturating_mul(num_columns).saturating_mul(CHUNK_BYTES);
         if chunks < part {
-            return 1;
+            return Ok(1);
         }
+        let num_rows = self.load_columns(projection)?;
         let row_bytes = self.row_bytes_of(projection);
-        if wanted.saturating_mul(row_bytes) > MAX_RESULT_BYTES {
-            return 1;
+        if num_wanted.saturating_mul(row_bytes) > MAX_RESULT_BYTES {
+            return Ok(1);
         }
         let read = chunks.min(num_rows.saturating_mul(row_bytes));
-        usize::try_from(read.checked_div(part).unwrap_or(1)).unwrap_or(usize::MAX)
+        Ok(usize::try_from(read.checked_div(part).unwrap_or(1)).unwrap_or(usize::MAX))
     }
 }

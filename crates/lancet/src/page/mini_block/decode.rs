@@ -34,6 +34,7 @@ impl MiniBlockIndex {
             def: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
+            indices: None,
             num_entries: 0,
         };
         if let Some(dictionary) = page.dictionary {
@@ -74,6 +75,8 @@ struct PageDecoder<'a> {
     rows: Vec<Range<usize>>,
     /// Wanted values of the chunk at hand.
     ranges: Vec<Range<usize>>,
+    /// Indices of the chunk at hand into the dictionary.
+    indices: Option<Values>,
     /// Entries appended so far.
     num_entries: usize,
 }
@@ -119,13 +122,17 @@ impl PageDecoder<'_> {
             ),
             (Some(dictionary), values) => {
                 let bits = index_bits(&self.layout.values)?;
-                let mut indices = Values::new(&ValueType::Fixed { bits });
+                let indices =
+                    self.indices.get_or_insert_with(|| Values::new(&ValueType::Fixed { bits }));
+                if let Values::Fixed(indices) = indices {
+                    indices.clear();
+                }
                 codec::mini_block::decode_chunk(
                     &self.layout.values,
                     chunk.values(),
                     num_values,
                     &self.ranges,
-                    &mut indices,
+                    indices,
                     scratch,
                 )?;
                 let Values::Fixed(indices) = indices else {
@@ -134,7 +141,7 @@ impl PageDecoder<'_> {
                 let visible = selected_def.iter().copied();
                 let visible = visible.filter(|def| self.numbering.is_visible(*def));
                 let visible = self.layout.def.is_some().then_some(visible);
-                dictionary::append(dictionary, &indices, visible, values, scratch)
+                dictionary::append(dictionary, indices, visible, values, scratch)
             }
             _ => Err(Error::corrupt("a page without a dictionary in a dictionary column")),
         }
