@@ -81,7 +81,7 @@ fn decode_ns(encoding: &Encoding, bytes: f64, work: Work) -> (f64, f64) {
 }
 
 /// Time to look an entry of a dictionary up.
-pub(super) const GATHER_NS: f64 = 0.8;
+pub(super) const GATHER_NS: f64 = 0.5;
 
 /// Time to put a byte of decoded values in its place.
 pub(super) const COPY_NS: f64 = 0.07;

@@ -17,12 +17,14 @@ const MIN_VALUES: usize = 16;
 /// Most bytes of entries, unless told.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// A dictionary page that costs less than `to_beat`, if there is one.
+/// A dictionary page that costs less than `to_beat`, if there is one. `distinct` guesses how many
+/// different values there are.
 pub(super) fn dictionary_form(
     values: &Values,
     valid: Option<&[bool]>,
     settings: &Settings,
     rules: Rules,
+    distinct: impl FnOnce() -> usize,
     to_beat: f64,
 ) -> Result<Option<(MiniBlockForm, Cost)>> {
     let options = &settings.options;
@@ -45,7 +47,7 @@ pub(super) fn dictionary_form(
     // However well the indices compress, the entries must not cost more than the other form.
     let most_by_size = to_beat.min(most_bytes) / entry_bytes;
     let cap = (len / divisor).min(most_by_size as usize);
-    if cap == 0 || has_more_distinct(values, cap) {
+    if cap == 0 || has_more_distinct(values, distinct(), cap) {
         return Ok(None);
     }
     let Some(built) = Built::new(values, valid, cap)? else { return Ok(None) };
@@ -111,10 +113,14 @@ pub(super) fn indices_form(
     };
     let forms = number_forms(indices, measures, settings, rules)?;
     let form = best(forms, settings)?;
-    let scan_ns = raw as f64 * COPY_NS + indices.len() as f64 * GATHER_NS;
-    let gather = Cost { scan_ns, ..Cost::default() };
-    let cost = form.cost.plus(gather);
+    let cost = form.cost.plus(lookup_cost(indices.len(), raw));
     Ok((form, cost))
+}
+
+/// What it costs to look `len` indices up, where the values have `raw` bytes.
+pub(super) fn lookup_cost(len: usize, raw: usize) -> Cost {
+    let scan_ns = raw as f64 * COPY_NS + len as f64 * GATHER_NS;
+    Cost { scan_ns, ..Cost::default() }
 }
 
 /// The cheapest form of the entries, and its bytes. They are decoded once for a page, but before its

@@ -1,5 +1,6 @@
 use super::*;
 use crate::container::Version;
+use crate::measure::estimate_distinct;
 
 fn strings(values: &[&str]) -> Values {
     let mut out = VariableValues::new(32);
@@ -64,7 +65,8 @@ fn chosen_collisions_end_the_search() {
 fn a_dictionary_must_beat_the_other_forms() {
     let (settings, rules) = (Settings::default(), Rules::of(Version::V2_2));
     let try_to_beat = |values: &Values, bytes: f64| {
-        dictionary_form(values, None, &settings, rules, bytes).unwrap()
+        let distinct = || estimate_distinct(values);
+        dictionary_form(values, None, &settings, rules, distinct, bytes).unwrap()
     };
     let few = numbers((0..4000).map(|i| (i * i % 97) << 50));
     let (form, cost) = try_to_beat(&few, 32_000.0).unwrap();
@@ -82,7 +84,8 @@ fn options_limit_dictionaries() {
         let mut settings = Settings::default();
         settings.options.set(key, value).unwrap();
         let rules = Rules::of(Version::V2_1);
-        dictionary_form(&values, None, &settings, rules, 32_000.0).unwrap().is_some()
+        let distinct = || estimate_distinct(&values);
+        dictionary_form(&values, None, &settings, rules, distinct, 32_000.0).unwrap().is_some()
     };
     assert!(with("dict-divisor", "2"));
     assert!(!with("dict-divisor", "4000"));

@@ -15,12 +15,14 @@ mod numbers;
 mod sample;
 mod strings;
 
+use std::cell::OnceCell;
+
 use cost::Cost;
 use strings::Symbols;
 
 use crate::codec::{Encoding, FixedValues, Scheme, Values, VariableValues};
 use crate::error::{Error, Result};
-use crate::measure::{Measures, estimate_distinct};
+use crate::measure::{Measures, NumberMeasures, estimate_distinct};
 use crate::options::{Compression, Profile, Settings, StructuralEncoding};
 use crate::page::mini_block::encode::ChunkSize;
 use crate::page::rules::Rules;
@@ -28,9 +30,9 @@ use crate::page::rules::Rules;
 /// Values of this many bytes and more get rows of their own.
 const WIDE_BYTES: usize = 256;
 
-/// Where one string in this many is a new one, a dictionary is tried first; if it takes a quarter
-/// of the plain form, nothing else is.
-const FEW_STRINGS: usize = 16;
+/// Where one string in this many is a new one, a dictionary is tried first; if it takes half of the
+/// plain form, nothing else is.
+const FEW_STRINGS: usize = 3;
 
 /// The form of a page, and why it has it.
 #[derive(Debug)]
@@ -110,7 +112,12 @@ pub(crate) fn choose(subject: Subject<'_>) -> Result<Choice> {
     if let Some(position) = measures.constant.filter(|_| rules.scalar_constants) {
         return Ok(Choice::forced(Form::Constant(position), "all values are the same"));
     }
-    let mut contest = Contest { settings: subject.settings, best: None, candidates: Vec::new() };
+    let mut contest = Contest {
+        settings: subject.settings,
+        best: None,
+        candidates: Vec::new(),
+        distinct: OnceCell::new(),
+    };
     let symbols = match values {
         Values::Fixed(fixed) => choose_fixed(fixed, subject, &mut contest).map(|()| None),
         Values::Variable(variable) => choose_variable(variable, subject, &mut contest),
@@ -165,6 +172,9 @@ fn choose_fixed(
         let Considered { encoding, chunk_size, cost } = form;
         contest.enter(Draft::Chunks { encoding, chunk_size }, cost);
     }
+    if measures.numbers.is_some_and(|measures| contest.indices_cost_more(values, measures)) {
+        return Ok(());
+    }
     contest.enter_dictionary(values, valid, rules)
 }
 
@@ -181,10 +191,10 @@ fn choose_variable(
     let dictionary = forced != Some(StructuralEncoding::FullZip)
         && settings.options.compression != Some(Compression::Fsst);
     let by_size = settings.profile == Profile::Small || settings.options.compression.is_some();
-    let few = dictionary && !by_size && estimate_distinct(values) <= values.len() / FEW_STRINGS;
+    let few = dictionary && !by_size && contest.distinct(values) <= values.len() / FEW_STRINGS;
     if few {
         let plain = strings::plain_form(variable, settings);
-        let to_beat = settings.score(plain.1) / 4.0;
+        let to_beat = settings.score(plain.1) / 2.0;
         contest.enter(plain.0, plain.1);
         contest.enter_dictionary(values, valid, rules)?;
         if contest.best.as_ref().is_some_and(|(score, _)| *score < to_beat) {
@@ -241,15 +251,34 @@ struct Contest<'a> {
     settings: &'a Settings,
     best: Option<(f64, Draft)>,
     candidates: Vec<Candidate>,
+    /// About how many different values there are, once somebody asked.
+    distinct: OnceCell<usize>,
 }
 
 impl Contest<'_> {
+    fn distinct(&self, values: &Values) -> usize {
+        *self.distinct.get_or_init(|| estimate_distinct(values))
+    }
+
     fn enter(&mut self, draft: Draft, cost: Cost) {
         self.candidates.push(Candidate { encoding: draft.describe(), bytes: cost.bytes as u64 });
         let score = self.settings.score(cost);
         if self.best.as_ref().is_none_or(|(best, _)| score < *best) {
             self.best = Some((score, draft));
         }
+    }
+
+    /// Whether indices into a dictionary of numbers, packed, already cost more than what is there.
+    /// Runs of them might cost less.
+    fn indices_cost_more(&self, values: &Values, measures: NumberMeasures) -> bool {
+        let len = values.len();
+        if self.settings.is_by_size() || measures.runs < len / 4 {
+            return false;
+        }
+        let index_bits = self.distinct(values).max(2).next_power_of_two().ilog2() as usize;
+        let lookup = dictionary::lookup_cost(len, values.size_bytes());
+        let least = Cost { bytes: (len * index_bits / 8) as f64, ..lookup };
+        self.best.as_ref().is_some_and(|(best, _)| *best < self.settings.score(least))
     }
 
     /// A dictionary, if it may be cheaper than what is there.
@@ -260,7 +289,9 @@ impl Contest<'_> {
         rules: Rules,
     ) -> Result<()> {
         let to_beat = self.best.as_ref().map_or(f64::MAX, |(best, _)| *best);
-        let found = dictionary::dictionary_form(values, valid, self.settings, rules, to_beat)?;
+        let distinct = || self.distinct(values);
+        let found =
+            dictionary::dictionary_form(values, valid, self.settings, rules, distinct, to_beat)?;
         if let Some((form, cost)) = found {
             self.enter(Draft::Dictionary(Box::new(form)), cost);
         }

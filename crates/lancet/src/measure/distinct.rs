@@ -1,5 +1,7 @@
 //! How many different values there are, from those that a sample meets twice.
 
+use std::ops::Range;
+
 use crate::codec::Values;
 
 /// Values looked at: enough to tell 100,000 different values from a million.
@@ -14,11 +16,8 @@ const PREFIX: usize = 256;
 /// close together make the guess too small, never too large by much.
 pub(crate) fn estimate_distinct(values: &Values) -> usize {
     let len = values.len();
-    let mut hashes: Vec<u64> = sample(len).filter_map(|i| hash_value(values, i)).collect();
-    let seen = hashes.len();
-    hashes.sort_unstable();
-    hashes.dedup();
-    let distinct = hashes.len();
+    let hashes = sample_hashes(values);
+    let (seen, distinct) = (hashes.len(), count_distinct(&hashes));
     if seen == len {
         return distinct;
     }
@@ -31,11 +30,29 @@ pub(crate) fn estimate_distinct(values: &Values) -> usize {
     solve(seen, distinct as f64).min(len)
 }
 
-/// Whether there surely are more than `cap` different values, as far as a sample can tell.
-pub(crate) fn has_more_distinct(values: &Values, cap: usize) -> bool {
+/// Whether there surely are more than `cap` different values where about `estimate` are guessed.
+pub(crate) fn has_more_distinct(values: &Values, estimate: usize, cap: usize) -> bool {
     // All values of a small page are looked at; of others the estimate may be off.
     let slack = if values.len() <= SAMPLE { 1 } else { 4 };
-    estimate_distinct(values) / slack > cap
+    estimate / slack > cap
+}
+
+/// How many of some numbers are different, by a table in which every other place stays free.
+fn count_distinct(hashes: &[u64]) -> usize {
+    let places = (2 * hashes.len()).next_power_of_two();
+    let mut table = vec![0_u64; places];
+    let mut distinct = 0;
+    for hash in hashes {
+        // Zero is the mark of a free place.
+        let hash = (*hash).max(1);
+        let mut place = hash as usize & (places - 1);
+        while table[place] != 0 && table[place] != hash {
+            place = (place + 1) & (places - 1);
+        }
+        distinct += usize::from(table[place] == 0);
+        table[place] = hash;
+    }
+    distinct
 }
 
 /// The `d` with `distinct = d (1 - exp(-seen / d))`, by halving.
@@ -49,26 +66,36 @@ fn solve(seen: f64, distinct: f64) -> usize {
     high.ceil() as usize
 }
 
-/// Positions of the sample: stretches spread evenly.
-fn sample(len: usize) -> impl Iterator<Item = usize> {
-    let stretches = if len <= SAMPLE { 1 } else { SAMPLE / STRETCH };
-    let stretch = if len <= SAMPLE { len } else { STRETCH };
-    (0..stretches).flat_map(move |i| {
-        let start = i * (len - stretch) / (stretches - 1).max(1);
-        start..start + stretch
-    })
+/// Hashes of a sample of the values.
+fn sample_hashes(values: &Values) -> Vec<u64> {
+    let mut hashes = Vec::with_capacity(values.len().min(SAMPLE));
+    for stretch in stretches(values.len()) {
+        match values {
+            Values::Fixed(fixed) => {
+                let bytes = fixed.bytes(stretch).unwrap_or_default();
+                let width = fixed.width_bytes().unwrap_or(0).max(1);
+                hashes.extend(bytes.chunks_exact(width).map(hash_bytes));
+            }
+            Values::Variable(variable) => {
+                hashes.extend(stretch.filter_map(|i| variable.value(i).ok()).map(|value| {
+                    let start = value.get(..PREFIX).unwrap_or(value);
+                    hash_bytes(start) ^ value.len() as u64
+                }));
+            }
+            _ => {}
+        }
+    }
+    hashes
 }
 
-fn hash_value(values: &Values, index: usize) -> Option<u64> {
-    match values {
-        Values::Fixed(fixed) => fixed.bytes(index..index + 1).ok().map(hash_bytes),
-        Values::Variable(variable) => {
-            let value = variable.value(index).ok()?;
-            let start = value.get(..PREFIX).unwrap_or(value);
-            Some(hash_bytes(start) ^ value.len() as u64)
-        }
-        _ => None,
-    }
+/// Parts of the values, spread evenly.
+fn stretches(len: usize) -> impl Iterator<Item = Range<usize>> {
+    let count = if len <= SAMPLE { 1 } else { SAMPLE / STRETCH };
+    let stretch = if len <= SAMPLE { len } else { STRETCH };
+    (0..count).map(move |i| {
+        let start = i * (len - stretch) / (count - 1).max(1);
+        start..start + stretch
+    })
 }
 
 /// A quick hash. Not safe against chosen collisions: who uses it limits what they cost.
@@ -114,6 +141,7 @@ mod tests {
     #[test]
     fn few_values_are_counted() {
         assert_eq!(estimate_distinct(&scattered(4000, 100)), 100);
+        assert_eq!(count_distinct(&[0, 1 << 60, 5, 5 + 64, 5 + 128, 5, 69, 1 << 60]), 5);
         assert_eq!(estimate_distinct(&numbers([].into_iter())), 0);
         assert_eq!(estimate_distinct(&numbers([7].into_iter())), 1);
     }
