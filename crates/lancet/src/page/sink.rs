@@ -3,6 +3,7 @@
 use crate::codec::{FixedValues, Scratch, ValueType, Values, size_u64};
 use crate::error::Result;
 use crate::levels::{Assembler, Layer, LayerKind};
+use crate::pool::POOL;
 
 use super::blob::Descriptions;
 use super::dictionary::DictionaryValues;
@@ -79,9 +80,11 @@ impl LeafSink {
         let num_rows = usize::try_from(num_rows).unwrap_or(usize::MAX);
         if let SinkValues::Plain(values) = &mut self.values {
             values.reserve(num_rows, max_bytes);
-            if let Values::Variable(variable) = values {
+            if let Values::Variable(variable) = values
+                && variable.bytes.is_empty()
+            {
                 // Strings are at least as long as what is stored of them, or nearly so.
-                variable.bytes.reserve(stored.min(most));
+                variable.bytes = POOL.take(stored.min(most));
             }
         }
     }

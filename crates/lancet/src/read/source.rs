@@ -7,6 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
+use crate::pool::POOL;
 
 /// Random access to the bytes of a file.
 ///
@@ -74,14 +75,14 @@ impl FileSource {
         let len = usize::try_from(span.end.saturating_sub(span.start));
         let len = len.map_err(|_| beyond_the_end(span))?;
         self.read_exact(len, span.start)
-            .map(Bytes::from)
+            .map(|buffer| POOL.lend(buffer))
             .map_err(|e| Error::io(format!("cannot read {}", self.name), e))
     }
 
     /// Reads into memory that nobody has filled with zeros before.
     #[cfg(unix)]
     fn read_exact(&self, len: usize, position: u64) -> std::io::Result<Vec<u8>> {
-        let mut buffer = Vec::with_capacity(len);
+        let mut buffer = POOL.take(len);
         while buffer.len() < len {
             let at = position.saturating_add(buffer.len() as u64);
             let spare = rustix::buffer::spare_capacity(&mut buffer);
@@ -97,7 +98,8 @@ impl FileSource {
 
     #[cfg(windows)]
     fn read_exact(&self, len: usize, mut position: u64) -> std::io::Result<Vec<u8>> {
-        let mut buffer = vec![0; len];
+        let mut buffer = POOL.take(len);
+        buffer.resize(len, 0);
         let mut rest = buffer.as_mut_slice();
         while !rest.is_empty() {
             match std::os::windows::fs::FileExt::seek_read(&self.file, rest, position)? {

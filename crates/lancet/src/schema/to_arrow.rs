@@ -15,6 +15,7 @@ use super::columns::{Leaf, LeafKind, Node};
 use crate::codec::{FixedValues, Values};
 use crate::error::{Error, Result, ensure};
 use crate::levels::{AssembledLayer, ListOffsets};
+use crate::pool::POOL;
 
 /// A decoded leaf column: its values and the layers above them, from the leaf outwards.
 #[derive(Debug)]
@@ -190,7 +191,7 @@ fn leaf_array(
             data.add_buffer(fixed.data.into())
         }
         (_, Values::Variable(variable)) => {
-            let bytes = Buffer::from_vec(variable.bytes);
+            let bytes = Buffer::from(POOL.lend(variable.bytes));
             return byte_array(data_type, variable.offsets, bytes, validity);
         }
         (DataType::FixedSizeList(item, _), Values::FixedSizeList(list)) => {
