@@ -173,8 +173,13 @@ fn batches_of_wide_rows_end_where_pages_do() {
     assert_eq!(batches, pages);
     // Where batches are much smaller, pages are cut into even parts.
     let scan = source.open().scan().batch_bytes(200_000).build().unwrap();
-    let most = scan.map(|batch| batch.unwrap().num_rows()).max().unwrap();
-    assert!(most <= 200_000 / 256, "{most}");
+    let batches: Vec<u64> = scan.map(|batch| batch.unwrap().num_rows() as u64).collect();
+    assert!(batches.iter().all(|rows| *rows <= 200_000 / 256), "{batches:?}");
+    let ends = |rows: &[u64]| -> Vec<u64> {
+        rows.iter().scan(0, |end, rows| Some(std::mem::replace(end, *end + rows) + rows)).collect()
+    };
+    let batch_ends = ends(&batches);
+    assert!(ends(&pages).iter().all(|end| batch_ends.contains(end)), "{batches:?} of {pages:?}");
 }
 
 #[test]

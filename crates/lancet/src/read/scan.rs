@@ -65,8 +65,9 @@ impl Scan {
         self
     }
 
-    /// How many batches are read and decoded at the same time, on rayon's threads (as many as it
-    /// has unless told). With 1 everything happens on the calling thread, when a batch is asked for.
+    /// How many batches are read and decoded at the same time (as many as rayon has threads unless
+    /// told): one on the calling thread while it waits for a batch, the others on rayon's. With 1
+    /// everything happens on the calling thread, when a batch is asked for.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -85,7 +86,7 @@ impl Scan {
         // A thread of rayon that waits for others of its kind could wait forever.
         let inside = rayon::current_thread_index().is_some();
         let threads = self.threads.unwrap_or_else(rayon::current_num_threads);
-        let ahead = if inside || threads <= 1 { 0 } else { threads };
+        let ahead = if inside { 0 } else { threads.saturating_sub(1).saturating_mul(3) };
         let requests = self.cut(projection)?;
         Ok(Batches { requests, ahead, reading: VecDeque::new() })
     }
@@ -159,11 +160,21 @@ impl ScanRequests {
             return None;
         }
         let start = self.rows.start;
-        let least = start.saturating_add(self.batch_rows / 2);
-        let cut = self.cuts.get(self.cuts.partition_point(|cut| *cut <= least));
         let end = start.saturating_add(self.batch_rows).min(self.rows.end);
-        self.rows.start = cut.map_or(end, |cut| end.min(*cut));
+        self.rows.start = self.page_end(start).map_or(end, |cut| cut.min(self.rows.end));
         Some(start..self.rows.start)
+    }
+}
+
+impl ScanRequests {
+    /// Where a batch from `start` on ends so that it shares no page with those after it; a page that
+    /// is longer than a batch is cut into even parts. Many short batches would cost more than a copy.
+    fn page_end(&self, start: u64) -> Option<u64> {
+        let half = start.saturating_add(self.batch_rows / 2);
+        let end = self.cuts.get(self.cuts.partition_point(|cut| *cut <= half))?;
+        let rows = end.saturating_sub(start);
+        let num_parts = rows.div_ceil(self.batch_rows.max(1)).max(1);
+        Some(start.saturating_add(rows.div_ceil(num_parts)))
     }
 }
 
@@ -180,10 +191,18 @@ impl Iterator for ScanRequests {
 #[derive(Debug)]
 pub struct Batches {
     requests: ScanRequests,
-    /// How many batches may be read ahead.
+    /// How many batches other threads may read.
     ahead: usize,
-    /// Batches that are being read, in row order.
-    reading: VecDeque<Receiver<Result<RecordBatch>>>,
+    /// Batches that nobody asked for yet, in row order.
+    reading: VecDeque<Reading>,
+}
+
+/// A batch that is read ahead.
+#[derive(Debug)]
+enum Reading {
+    There(Result<RecordBatch>),
+    /// On another thread.
+    Coming(Receiver<Result<RecordBatch>>),
 }
 
 impl Batches {
@@ -193,7 +212,9 @@ impl Batches {
     }
 
     fn read_ahead(&mut self) {
-        while self.reading.len() < self.ahead {
+        let coming = |reading: &Reading| matches!(reading, Reading::Coming(_));
+        let mut num_coming = self.reading.iter().filter(|reading| coming(reading)).count();
+        while num_coming < self.ahead && self.has_room() {
             let Some(rows) = self.requests.next_rows() else { return };
             let ScanRequests { reader, projection, .. } = &self.requests;
             let (reader, projection) = (reader.clone(), projection.clone());
@@ -202,21 +223,46 @@ impl Batches {
                 // Nobody listens any more when the scan was dropped.
                 let _ = sender.send(reader.read(&projection, rows));
             });
-            self.reading.push_back(receiver);
+            self.reading.push_back(Reading::Coming(receiver));
+            num_coming = num_coming.saturating_add(1);
         }
     }
 
+    /// Whether more batches may be read than were asked for.
+    fn has_room(&self) -> bool {
+        self.reading.len() < self.ahead.saturating_mul(2)
+    }
+
     fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
-        self.read_ahead();
-        match self.reading.pop_front() {
-            Some(batch) => Some(batch.recv().unwrap_or_else(|_| {
-                Err(Error::invalid("a thread that read a batch ended without one"))
-            })),
-            None => {
-                let request = self.requests.next()?;
-                Some(request.and_then(|request| self.requests.reader.run(request)))
+        loop {
+            self.read_ahead();
+            let receiver = match self.reading.pop_front() {
+                None => return self.read_here(),
+                Some(Reading::There(batch)) => return Some(batch),
+                Some(Reading::Coming(receiver)) => receiver,
+            };
+            if let Ok(batch) = receiver.try_recv() {
+                return Some(batch);
+            }
+            // A thread that sleeps may find the others on its core when it wakes: it reads, too.
+            match if self.has_room() { self.read_here() } else { None } {
+                Some(batch) => {
+                    self.reading.push_front(Reading::Coming(receiver));
+                    self.reading.push_back(Reading::There(batch));
+                }
+                None => {
+                    return Some(receiver.recv().unwrap_or_else(|_| {
+                        Err(Error::invalid("a thread that read a batch ended without one"))
+                    }));
+                }
             }
         }
+    }
+
+    /// Reads the next batch on this thread.
+    fn read_here(&mut self) -> Option<Result<RecordBatch>> {
+        let request = self.requests.next()?;
+        Some(request.and_then(|request| self.requests.reader.run(request)))
     }
 }
 
