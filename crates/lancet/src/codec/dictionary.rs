@@ -5,6 +5,7 @@
 //! what lies behind its end. A slot for nulls, which is empty, ends the table.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::gather::claim;
 use super::variable_values::OffsetWord;
@@ -17,11 +18,13 @@ pub(crate) struct Dictionary {
     pub(crate) items: Values,
     /// Made once that pays; `None` for entries that are no short strings.
     short: OnceLock<Option<ShortStrings>>,
+    /// Lookups before that.
+    num_lookups: AtomicUsize,
 }
 
 impl Dictionary {
     pub(crate) fn new(items: Values) -> Self {
-        Self { items, short: OnceLock::new() }
+        Self { items, short: OnceLock::new(), num_lookups: AtomicUsize::new(0) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -39,10 +42,14 @@ impl Dictionary {
         self.items.size_bytes().saturating_add(table)
     }
 
-    /// The table, if there is one or one pays for this many lookups.
+    /// The table, if there is one, or if one pays now that so many more lookups come.
     pub(super) fn short(&self, num_lookups: usize) -> Option<&ShortStrings> {
         let Values::Variable(strings) = &self.items else { return None };
-        if self.short.get().is_none() && num_lookups < strings.len().saturating_mul(2) {
+        if let Some(short) = self.short.get() {
+            return short.as_ref();
+        }
+        let before = self.num_lookups.fetch_add(num_lookups, Ordering::Relaxed);
+        if before.saturating_add(num_lookups) < strings.len() {
             return None;
         }
         self.short.get_or_init(|| ShortStrings::new(strings)).as_ref()

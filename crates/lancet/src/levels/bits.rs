@@ -103,6 +103,16 @@ pub(crate) fn compress(bits: u64, mut mask: u64) -> u64 {
     out
 }
 
+/// Which of the entries that own a slot of the leaf are valid; `None` if all are.
+pub(crate) fn leaf_validity(def: &[u16], max_visible: u16) -> Option<NullBuffer> {
+    let mut validity = Validity::default();
+    for (block, count) in blocks(def) {
+        let visible = at_most(&block, max_visible) & ones(count);
+        validity.push(compress(at_most(&block, 0), visible), visible.count_ones() as usize);
+    }
+    validity.finish()
+}
+
 /// Validity of the slots of a layer. Holds no bitmap until the first null.
 #[derive(Debug, Default)]
 pub(crate) struct Validity {

@@ -23,6 +23,7 @@ mod rows;
 mod shred;
 
 pub(crate) use assemble::{AssembledLayer, Assembler};
+pub(crate) use bits::leaf_validity;
 pub(crate) use extract::{LeafPiece, NestingLayer, Step, extract};
 pub(crate) use numbering::{Numbering, check_kinds};
 pub(crate) use rows::{count_rows, count_visible, preamble, select_rows};

@@ -5,8 +5,6 @@
 
 use std::collections::HashMap;
 
-use arrow_buffer::BooleanBuffer;
-
 use super::sink::SinkValues;
 use crate::codec::{Dictionary, FixedValues, Scratch, Values};
 use crate::error::{Error, Result};
@@ -106,24 +104,20 @@ pub(crate) fn open_page(
     }
 }
 
-/// Appends the entries that the indices name. `def` gives the definition level of each index, if
-/// there are levels; where it is not 0 the slot is null and its index means nothing.
+/// Appends the entries that the indices name. `validity` has a bit for each index, if some are null;
+/// the index of a null slot means nothing.
 pub(crate) fn append(
     dictionary: &Dictionary,
     indices: &FixedValues,
-    def: Option<impl Iterator<Item = u16>>,
+    validity: Option<&[u8]>,
     sink: &mut SinkValues,
     scratch: &mut Scratch,
 ) -> Result<()> {
-    let validity = def.map(|def| def.map(|def| def == 0).collect::<BooleanBuffer>());
     match sink {
-        SinkValues::Plain(values) => {
-            let validity = validity.as_ref().map(BooleanBuffer::values);
-            values.gather(dictionary, indices, validity, scratch)
-        }
+        SinkValues::Plain(values) => values.gather(dictionary, indices, validity, scratch),
         SinkValues::Dictionary(values) => {
             for slot in 0..indices.len {
-                let valid = validity.as_ref().is_none_or(|v| slot < v.len() && v.value(slot));
+                let valid = validity.is_none_or(|bits| is_set(bits, slot));
                 let key = match indices.unsigned(slot) {
                     Some(index) if valid => {
                         let found = usize::try_from(index).ok().filter(|i| *i < dictionary.len());
@@ -142,6 +136,11 @@ pub(crate) fn append(
         }
         SinkValues::Blob(_) => Err(Error::corrupt("a dictionary in a blob column")),
     }
+}
+
+fn is_set(bits: &[u8], place: usize) -> bool {
+    let byte = place.checked_div(8).and_then(|byte| bits.get(byte));
+    byte.is_some_and(|byte| byte >> (place & 7) & 1 == 1)
 }
 
 fn to_u64(n: usize) -> u64 {

@@ -364,8 +364,8 @@ fn append_dictionary(
     }
     indices.len = stored.len;
     dictionary::open_page(&items.values.items, out, scratch)?;
-    let def = has_nulls.then(|| (0..present.len).map(|i| u16::from(!present.bit(i))));
-    dictionary::append(&items.values, &indices, def, out, scratch)?;
+    let validity = has_nulls.then_some(present.data.as_slice());
+    dictionary::append(&items.values, &indices, validity, out, scratch)?;
     Ok(has_nulls.then_some(present))
 }
 

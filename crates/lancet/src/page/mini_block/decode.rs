@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use arrow_buffer::NullBuffer;
 use bytes::Bytes;
 
 use super::super::sink::{LeafSink, SinkValues};
@@ -11,7 +12,7 @@ use super::index::{ChunkStart, MiniBlockIndex};
 use super::layout::{MiniBlockLayout, index_bits};
 use crate::codec::{self, Dictionary, Encoding, Scratch, ValueType, Values, block};
 use crate::error::{Error, Locate, Result, ensure};
-use crate::levels::{Numbering, count_rows, count_visible, preamble, select_rows};
+use crate::levels::{Numbering, count_rows, count_visible, leaf_validity, preamble, select_rows};
 
 /// What an entry costs: its two levels, and the offset and the validity that they become.
 const LEVEL_BYTES: u64 = 16;
@@ -138,10 +139,9 @@ impl PageDecoder<'_> {
                 let Values::Fixed(indices) = indices else {
                     return Err(Error::corrupt("dictionary indices that are not integers"));
                 };
-                let visible = selected_def.iter().copied();
-                let visible = visible.filter(|def| self.numbering.is_visible(*def));
-                let visible = self.layout.def.is_some().then_some(visible);
-                dictionary::append(dictionary, indices, visible, values, scratch)
+                let validity = leaf_validity(selected_def, self.numbering.max_visible);
+                let validity = validity.as_ref().map(NullBuffer::validity);
+                dictionary::append(dictionary, indices, validity, values, scratch)
             }
             _ => Err(Error::corrupt("a page without a dictionary in a dictionary column")),
         }
