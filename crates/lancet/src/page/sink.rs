@@ -1,9 +1,11 @@
 //! Where pages append what they decode: the values of one leaf and the nesting above them.
 
+use std::sync::Arc;
+
 use crate::codec::{FixedValues, Scratch, ValueType, Values, size_u64};
 use crate::error::Result;
 use crate::levels::{Assembler, Layer, LayerKind};
-use crate::pool::POOL;
+use crate::pool::Pool;
 
 use super::blob::Descriptions;
 use super::dictionary::DictionaryValues;
@@ -29,6 +31,8 @@ pub(crate) struct LeafSink {
     /// Levels of the page at hand; pushed to the assembler when the page is done.
     pub(crate) rep: Vec<u16>,
     pub(crate) def: Vec<u16>,
+    /// Where the bytes of strings came from.
+    pub(crate) pool: Option<Arc<Pool>>,
 }
 
 /// The values of a leaf in the form the column asks for.
@@ -70,11 +74,11 @@ impl LeafSink {
             SinkValues::Plain(Values::new(&leaf.values))
         };
         let assembler = Assembler::new(&leaf.kinds)?;
-        Ok(Self { values, assembler, rep: Vec::new(), def: Vec::new() })
+        Ok(Self { values, assembler, rep: Vec::new(), def: Vec::new(), pool: None })
     }
 
     /// Makes room for rows that come from `stored` bytes.
-    pub(crate) fn reserve(&mut self, num_rows: u64, stored: usize, most: usize) {
+    pub(crate) fn reserve(&mut self, num_rows: u64, stored: usize, most: usize, pool: &Arc<Pool>) {
         // A bit-packed value may take one bit of 64; anything that shrinks more is grown as it comes.
         let max_bytes = stored.saturating_mul(64).max(1 << 16).min(most);
         let num_rows = usize::try_from(num_rows).unwrap_or(usize::MAX);
@@ -84,7 +88,8 @@ impl LeafSink {
                 && variable.bytes.is_empty()
             {
                 // Strings are at least as long as what is stored of them, or nearly so.
-                variable.bytes = POOL.take(stored.min(most));
+                variable.bytes = pool.take(stored.min(most));
+                self.pool = Some(pool.clone());
             }
         }
     }

@@ -300,7 +300,7 @@ impl LeafRead {
         };
         let layer =
             AssembledLayer::Item { len: self.validity.len, validity: self.validity.finish() };
-        let column = LeafColumn { values, layers: vec![layer] };
+        let column = LeafColumn { values, layers: vec![layer], pool: None };
         let node = Node::Leaf(leaf.clone());
         to_arrow::build(&node, &mut std::iter::once(column)).in_column(self.column.number)
     }

@@ -21,6 +21,7 @@ use crate::error::{Corrupt, Error, Locate, Result, ensure};
 use crate::page::rules::Rules;
 use crate::page::{Layout, Page, PageIndex};
 use crate::page_v2_0;
+use crate::pool::Pool;
 use crate::schema::columns::{Node, columns_of, num_columns};
 
 /// Bytes read at the end of a file in the hope that they hold all metadata.
@@ -43,6 +44,8 @@ pub(crate) struct OpenFile {
     pub(super) cache: SearchCache,
     /// This file's number in the cache.
     cache_id: u64,
+    /// Memory of decoded strings.
+    pub(super) pool: Arc<Pool>,
 }
 
 /// A column whose metadata has been read and checked.
@@ -104,6 +107,7 @@ impl OpenFile {
             metadata_bytes,
             cache,
             cache_id,
+            pool: Arc::default(),
         };
         if file.options.verify_checksums {
             file.checksums = file.load_checksums()?;

@@ -310,7 +310,7 @@ impl LayoutRequest {
             // Room is made for what the bytes may yield, as far as the budget goes.
             let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
             if !read.may_share() {
-                read.sink.reserve(num_rows, stored, most);
+                read.sink.reserve(num_rows, stored, most, &self.file.pool);
             }
             work.push((leaf.column, read, fetched));
         }
@@ -404,7 +404,7 @@ pub(super) fn leaf_column(sink: LeafSink) -> Result<LeafColumn> {
         }
         SinkValues::Blob(_) => return Err(Error::corrupt("blobs without their payloads")),
     };
-    Ok(LeafColumn { values, layers: sink.assembler.finish()? })
+    Ok(LeafColumn { values, layers: sink.assembler.finish()?, pool: sink.pool })
 }
 
 /// The pages that hold the rows, with the rows counted from the start of each page.

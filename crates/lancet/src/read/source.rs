@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
-use crate::pool::POOL;
+use crate::pool::Pool;
 
 /// Random access to the bytes of a file.
 ///
@@ -41,6 +42,7 @@ pub(crate) struct FileSource {
     file: File,
     size: u64,
     name: String,
+    pool: Arc<Pool>,
 }
 
 /// Neighbouring spans closer than this are read together: a second system call costs more than
@@ -59,7 +61,7 @@ impl FileSource {
         if metadata.is_dir() {
             return Err(Error::invalid(format!("{name} is a folder; name one file inside it")));
         }
-        Ok(Self { file, size: metadata.len(), name })
+        Ok(Self { file, size: metadata.len(), name, pool: Arc::default() })
     }
 
     /// The whole file, mapped into memory.
@@ -75,14 +77,14 @@ impl FileSource {
         let len = usize::try_from(span.end.saturating_sub(span.start));
         let len = len.map_err(|_| beyond_the_end(span))?;
         self.read_exact(len, span.start)
-            .map(|buffer| POOL.lend(buffer))
+            .map(|buffer| self.pool.lend(buffer))
             .map_err(|e| Error::io(format!("cannot read {}", self.name), e))
     }
 
     /// Reads into memory that nobody has filled with zeros before.
     #[cfg(unix)]
     fn read_exact(&self, len: usize, position: u64) -> std::io::Result<Vec<u8>> {
-        let mut buffer = POOL.take(len);
+        let mut buffer = self.pool.take(len);
         while buffer.len() < len {
             let at = position.saturating_add(buffer.len() as u64);
             let spare = rustix::buffer::spare_capacity(&mut buffer);
@@ -98,7 +100,7 @@ impl FileSource {
 
     #[cfg(windows)]
     fn read_exact(&self, len: usize, mut position: u64) -> std::io::Result<Vec<u8>> {
-        let mut buffer = POOL.take(len);
+        let mut buffer = self.pool.take(len);
         buffer.resize(len, 0);
         let mut rest = buffer.as_mut_slice();
         while !rest.is_empty() {

@@ -15,13 +15,15 @@ use super::columns::{Leaf, LeafKind, Node};
 use crate::codec::{FixedValues, Values};
 use crate::error::{Error, Result, ensure};
 use crate::levels::{AssembledLayer, ListOffsets};
-use crate::pool::POOL;
+use crate::pool::Pool;
 
 /// A decoded leaf column: its values and the layers above them, from the leaf outwards.
 #[derive(Debug)]
 pub(crate) struct LeafColumn {
     pub(crate) values: LeafValues,
     pub(crate) layers: Vec<AssembledLayer>,
+    /// Where the bytes of strings go once nobody needs them.
+    pub(crate) pool: Option<Arc<Pool>>,
 }
 
 /// The values of a leaf column.
@@ -67,7 +69,7 @@ fn nested(node: &Node, leaves: &mut dyn Iterator<Item = LeafColumn>) -> Result<N
                     packed_array(leaf, values, validity)?
                 }
                 (_, LeafValues::Plain(values)) => {
-                    leaf_array(leaf.field.data_type(), values, validity)?
+                    leaf_array(leaf.field.data_type(), values, validity, column.pool.as_ref())?
                 }
                 (_, LeafValues::Dictionary { keys, dictionary }) => {
                     dictionary_array(leaf.field.data_type(), keys, dictionary, validity)?
@@ -183,6 +185,7 @@ fn leaf_array(
     data_type: &DataType,
     values: Values,
     validity: Option<NullBuffer>,
+    pool: Option<&Arc<Pool>>,
 ) -> Result<ArrayRef> {
     let data = match (data_type, values) {
         (DataType::Null, values) => return Ok(Arc::new(NullArray::new(values.len()))),
@@ -191,12 +194,15 @@ fn leaf_array(
             data.add_buffer(fixed.data.into())
         }
         (_, Values::Variable(variable)) => {
-            let bytes = Buffer::from(POOL.lend(variable.bytes));
+            let bytes = match pool {
+                Some(pool) => pool.lend(variable.bytes).into(),
+                None => Buffer::from_vec(variable.bytes),
+            };
             return byte_array(data_type, variable.offsets, bytes, validity);
         }
         (DataType::FixedSizeList(item, _), Values::FixedSizeList(list)) => {
             let item_validity = list.item_validity.map(null_buffer);
-            let items = leaf_array(item.data_type(), *list.items, item_validity)?;
+            let items = leaf_array(item.data_type(), *list.items, item_validity, None)?;
             let data = ArrayData::builder(data_type.clone()).len(list.len).nulls(validity);
             data.add_child_data(items.to_data())
         }
@@ -204,7 +210,7 @@ fn leaf_array(
             ensure!(fields.len() == children.len(), "a packed struct lacks fields");
             let mut data = ArrayData::builder(data_type.clone()).len(len).nulls(validity);
             for (field, child) in fields.iter().zip(children) {
-                let child = leaf_array(field.data_type(), child, None)?;
+                let child = leaf_array(field.data_type(), child, None, None)?;
                 data = data.add_child_data(child.to_data());
             }
             data
@@ -221,7 +227,7 @@ fn leaf_array(
 
 /// A packed struct is decoded as a whole; only the children that were asked for are kept.
 fn packed_array(leaf: &Leaf, values: Values, validity: Option<NullBuffer>) -> Result<ArrayRef> {
-    let array = leaf_array(leaf.stored.data_type(), values, validity)?;
+    let array = leaf_array(leaf.stored.data_type(), values, validity, None)?;
     let (DataType::Struct(fields), Some(stored)) =
         (leaf.field.data_type(), array.as_any().downcast_ref::<StructArray>())
     else {
@@ -246,7 +252,7 @@ fn dictionary_array(
     let DataType::Dictionary(_, value_type) = data_type else {
         return Err(disagree("a dictionary"));
     };
-    let dictionary = leaf_array(value_type, dictionary, None)?;
+    let dictionary = leaf_array(value_type, dictionary, None, None)?;
     let data = ArrayData::builder(data_type.clone()).len(keys.len).nulls(validity);
     let data = data.add_buffer(keys.data.into()).add_child_data(dictionary.to_data());
     Ok(make_array(data.build().map_err(refused)?))
