@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 /// Smaller buffers are left to the allocator, which keeps such itself.
-const MIN_BYTES: usize = 32 << 10;
+pub(crate) const MIN_BYTES: usize = 32 << 10;
 /// How many times larger than asked for a buffer may be.
 const MAX_SLACK: usize = 6;
 /// Bytes that are kept.
-const MAX_KEPT_BYTES: usize = 64 << 20;
+const MAX_KEPT_BYTES: usize = 32 << 20;
 /// Sizes are rounded up to a multiple of this, so that buffers fit more often.
 const STEP_BYTES: usize = 16 << 10;
 

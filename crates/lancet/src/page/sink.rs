@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::codec::{FixedValues, Scratch, ValueType, Values, size_u64};
 use crate::error::Result;
 use crate::levels::{Assembler, Layer, LayerKind};
-use crate::pool::Pool;
+use crate::pool::{MIN_BYTES, Pool};
 
 use super::blob::Descriptions;
 use super::dictionary::DictionaryValues;
@@ -89,7 +89,8 @@ impl LeafSink {
             {
                 // Strings are at least as long as what is stored of them, or nearly so.
                 variable.bytes = pool.take(stored.min(most));
-                self.pool = Some(pool.clone());
+                // What the pool would not lend again it should not get.
+                self.pool = (variable.bytes.capacity() >= MIN_BYTES).then(|| pool.clone());
             }
         }
     }
