@@ -86,9 +86,17 @@ impl Scan {
         // A thread of rayon that waits for others of its kind could wait forever.
         let inside = rayon::current_thread_index().is_some();
         let threads = self.threads.unwrap_or_else(rayon::current_num_threads);
-        let ahead = if inside { 0 } else { threads.saturating_sub(1).saturating_mul(3) };
+        let others = if inside { 0 } else { threads.saturating_sub(1) };
+        let row_bytes = reader.row_bytes_of(&projection);
         let requests = self.cut(projection)?;
-        Ok(Batches { requests, ahead, reading: VecDeque::new() })
+        // A thread that sleeps between short batches wakes too late for the next one.
+        let is_short = requests.batch_rows.saturating_mul(row_bytes) <= SHORT_BATCH_BYTES;
+        let (ahead, most) = if is_short {
+            (others.saturating_mul(3), others.saturating_mul(6))
+        } else {
+            (others, others.saturating_add(1))
+        };
+        Ok(Batches { requests, ahead, most, reading: VecDeque::new() })
     }
 
     /// What a driver of one's own has to read before [`Scan::requests`].
@@ -187,12 +195,17 @@ impl Iterator for ScanRequests {
     }
 }
 
+/// Batches of up to this many bytes are read further ahead.
+const SHORT_BATCH_BYTES: u64 = 1 << 20;
+
 /// The batches of a scan, in row order.
 #[derive(Debug)]
 pub struct Batches {
     requests: ScanRequests,
     /// How many batches other threads may read.
     ahead: usize,
+    /// How many batches may wait to be asked for.
+    most: usize,
     /// Batches that nobody asked for yet, in row order.
     reading: VecDeque<Reading>,
 }
@@ -228,9 +241,9 @@ impl Batches {
         }
     }
 
-    /// Whether more batches may be read than were asked for.
+    /// Whether one more batch may wait.
     fn has_room(&self) -> bool {
-        self.reading.len() < self.ahead.saturating_mul(2)
+        self.reading.len() < self.most
     }
 
     fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
