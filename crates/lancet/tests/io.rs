@@ -8,10 +8,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::{Int32Builder, ListBuilder};
+use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, FixedSizeListArray, Float32Array, Int32Array, RecordBatch,
-    StringArray,
+    Array, ArrayRef, DictionaryArray, FixedSizeListArray, Float32Array, Int8Array, Int32Array,
+    RecordBatch, StringArray,
 };
 use arrow_schema::{DataType, Field};
 use counted::Counted;
@@ -356,33 +357,78 @@ fn rows_of_one_chunk_are_read_together() {
     assert_eq!(source.rounds().iter().map(Vec::len).collect::<Vec<_>>(), [3]);
 }
 
+const MANY: u64 = 400_000;
+
+fn mixed(i: u64) -> u64 {
+    i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20
+}
+
+fn many_texts() -> ArrayRef {
+    let texts = (0..MANY).map(|i| (i % 5 > 0).then(|| format!("{:x}", mixed(i))));
+    Arc::new(texts.collect::<StringArray>())
+}
+
+/// In any order, and some of them twice.
+fn many_rows() -> Vec<u64> {
+    (0..5000).map(|i| mixed(i % 4900) % MANY).collect()
+}
+
 #[test]
 fn many_rows_are_read_in_parts() {
-    const MANY: u64 = 400_000;
-    let mixed = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
-    let texts = (0..MANY).map(|i| (i % 5 > 0).then(|| format!("{:x}", mixed(i))));
     let mut lists = ListBuilder::new(Int32Builder::new());
     (0..MANY)
         .for_each(|i| lists.append_value((0..i % 3).map(|item| Some((mixed(i) + item) as i32))));
-    let columns: Vec<(String, ArrayRef)> = vec![
-        ("text".into(), Arc::new(texts.collect::<StringArray>())),
-        ("list".into(), Arc::new(lists.finish())),
-    ];
+    let columns: Vec<(String, ArrayRef)> =
+        vec![("text".into(), many_texts()), ("list".into(), Arc::new(lists.finish()))];
     let batch = RecordBatch::try_from_iter(columns.clone()).unwrap();
     for version in [Version::V2_0, Version::V2_2] {
         let source = file(columns.clone(), version);
         let reader = source.open();
         reader.take(&[0, MANY - 1]).unwrap();
         source.rounds();
-        // In any order, and some of them twice.
-        let rows: Vec<u64> = (0..5000).map(|i| mixed(i % 4900) % MANY).collect();
-        let taken = reader.take(&rows).unwrap();
+        let taken = reader.take(&many_rows()).unwrap();
         let rounds = source.rounds();
         assert!((2..=10).contains(&rounds.len()), "{} rounds", rounds.len());
-        let places = arrow_array::UInt64Array::from(rows);
+        let places = arrow_array::UInt64Array::from(many_rows());
         assert_eq!(taken, arrow_select::take::take_record_batch(&batch, &places).unwrap());
         assert!(reader.take(&vec![MANY; 5000]).is_err());
     }
+}
+
+#[test]
+fn the_parts_of_a_take_share_its_limit() {
+    let columns = ["a", "b", "c"].map(|name| (name.to_owned(), many_texts()));
+    let source = file(columns.to_vec(), Version::V2_2);
+    for (memory_limit, fits) in [(15 << 20, false), (64 << 20, true)] {
+        let mut options = ReadOptions::default();
+        options.memory_limit = memory_limit;
+        let reader = FileReader::from_source(Arc::new(source.clone()), options).unwrap();
+        let taken = reader.take(&many_rows());
+        assert_eq!(taken.is_ok(), fits, "{taken:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_put_together_is_taken_whole() {
+    // Every part would have a dictionary of its own.
+    let keys = (0..MANY).map(|i| (i % 3 > 0).then_some((mixed(i) % 100) as i8));
+    let entries = StringArray::from_iter_values((0..100).map(|i| format!("entry {i}")));
+    let coded = DictionaryArray::new(keys.collect::<Int8Array>(), Arc::new(entries));
+    let columns: Vec<(String, ArrayRef)> =
+        vec![("text".into(), many_texts()), ("coded".into(), Arc::new(coded.clone()))];
+    let source = file(columns, Version::V2_2);
+    let reader = source.open();
+    reader.take(&[0, MANY - 1]).unwrap();
+    source.rounds();
+    let taken = reader.take(&many_rows()).unwrap();
+    assert_eq!(source.rounds().len(), 1);
+    let plain = |array: &ArrayRef| {
+        let coded = array.as_any_dictionary();
+        arrow_select::take::take(coded.values(), coded.keys(), None).unwrap()
+    };
+    let places = arrow_array::UInt64Array::from(many_rows());
+    let expected = arrow_select::take::take(&coded, &places, None).unwrap();
+    assert_eq!(&plain(taken.column(1)), &plain(&expected));
     // Long rows are not copied once more.
     let source = file(vec![("v".into(), Arc::new(vectors()))], Version::V2_2);
     let reader = source.open();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::gather::claim;
 use super::variable_values::OffsetWord;
-use super::{Offsets, Scratch, Values, VariableValues};
+use super::{Offsets, Scratch, Values, VariableValues, size_u64};
 use crate::error::Result;
 
 /// The entries of a dictionary, and a table of them where they are short strings.
@@ -34,25 +34,29 @@ impl Dictionary {
     /// Bytes of the entries, and of the table that may be made of them.
     pub(crate) fn size_bytes(&self) -> usize {
         let table = match &self.items {
-            Values::Variable(strings) => {
-                strings.len().saturating_mul(ShortStrings::slot_bytes(strings))
-            }
+            Values::Variable(strings) => ShortStrings::size_bytes(strings),
             _ => 0,
         };
         self.items.size_bytes().saturating_add(table)
     }
 
     /// The table, if there is one, or if one pays now that so many more lookups come.
-    pub(super) fn short(&self, num_lookups: usize) -> Option<&ShortStrings> {
-        let Values::Variable(strings) = &self.items else { return None };
+    pub(super) fn short(
+        &self,
+        num_lookups: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Option<&ShortStrings>> {
+        let Values::Variable(strings) = &self.items else { return Ok(None) };
         if let Some(short) = self.short.get() {
-            return short.as_ref();
+            return Ok(short.as_ref());
         }
         let before = self.num_lookups.fetch_add(num_lookups, Ordering::Relaxed);
         if before.saturating_add(num_lookups) < strings.len() {
-            return None;
+            return Ok(None);
         }
-        self.short.get_or_init(|| ShortStrings::new(strings)).as_ref()
+        scratch
+            .claim(size_u64(ShortStrings::size_bytes(strings)), "the strings of a dictionary")?;
+        Ok(self.short.get_or_init(|| ShortStrings::new(strings)).as_ref())
     }
 }
 
@@ -84,14 +88,15 @@ impl ShortStrings {
         }
     }
 
-    /// Bytes of a slot; none where strings are long.
-    fn slot_bytes(strings: &VariableValues) -> usize {
-        match Self::longest(strings) {
+    /// Bytes of the table; none where strings are too long for one.
+    fn size_bytes(strings: &VariableValues) -> usize {
+        let slot_bytes = match Self::longest(strings) {
             0..=8 => size_of::<Slot<8>>(),
             9..=16 => size_of::<Slot<16>>(),
             17..=32 => size_of::<Slot<32>>(),
             _ => 0,
-        }
+        };
+        strings.len().saturating_mul(slot_bytes)
     }
 
     fn new(strings: &VariableValues) -> Option<Self> {

@@ -87,17 +87,20 @@ impl Values {
         n: usize,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let bytes = size_u64(n.saturating_mul(item.items.size_bytes()));
-        scratch.claim(bytes, "a constant column")?;
         match (self, &item.items) {
             (Self::Fixed(out), Self::Fixed(item))
                 if out.bits == item.bits && out.width_bytes().is_some() =>
             {
+                let bytes = size_u64(n.saturating_mul(item.data.len()));
+                scratch.claim(bytes, "a constant column")?;
                 repeat_fixed(item, n, out)
             }
             (out, _) => {
-                scratch.claim(size_u64(n).saturating_mul(4), "a constant column")?;
-                out.gather_checked(item, &vec![0; n], scratch)
+                let bytes = size_u64(n).saturating_mul(4);
+                scratch.claim(bytes, "a constant column")?;
+                out.gather_checked(item, &vec![0; n], scratch)?;
+                scratch.release(bytes);
+                Ok(())
             }
         }
     }
@@ -116,10 +119,12 @@ impl Values {
             (Self::Fixed(out), Self::Fixed(dictionary)) if out.bits == dictionary.bits => {
                 gather_fixed(dictionary, indices, out)
             }
-            (Self::Variable(out), Self::Variable(items)) => match dictionary.short(indices.len()) {
-                Some(short) => short.append(indices, out, scratch),
-                None => gather_variable(items, indices, out, scratch),
-            },
+            (Self::Variable(out), Self::Variable(items)) => {
+                match dictionary.short(indices.len(), scratch)? {
+                    Some(short) => short.append(indices, out, scratch),
+                    None => gather_variable(items, indices, out, scratch),
+                }
+            }
             // Lists and structs as dictionaries are rare: one by one is good enough.
             (out, dictionary) => indices.iter().try_for_each(|&index| match position(index) {
                 Some(at) if index != NULL => out.append_range(dictionary, at..at.saturating_add(1)),
@@ -207,10 +212,7 @@ fn ensure_found(
     validity: Option<&[u8]>,
     num_items: usize,
 ) -> Result<()> {
-    let is_valid = |slot: usize| {
-        let byte = slot.checked_div(8).and_then(|byte| validity?.get(byte));
-        byte.is_none_or(|bits| bits.checked_shr(low_bits(slot)).unwrap_or(0) & 1 == 1)
-    };
+    let is_valid = |slot: usize| validity.is_none_or(|bits| is_set(bits, slot));
     // Nearly always there is nothing to find, which two counts tell.
     let num_lost = checked.iter().filter(|index| **index == NULL).count();
     let num_valid = validity.map_or(checked.len(), |bits| count_ones(bits, checked.len()));
@@ -235,8 +237,9 @@ fn count_ones(bits: &[u8], len: usize) -> usize {
     UnalignedBitChunk::new(bits, 0, len).count_ones()
 }
 
-fn low_bits(slot: usize) -> u32 {
-    u32::try_from(slot & 7).unwrap_or(0)
+/// Whether a bit is there and set.
+pub(crate) fn is_set(bits: &[u8], place: usize) -> bool {
+    bits.get(place >> 3).is_some_and(|byte| byte >> (place & 7) & 1 == 1)
 }
 
 fn gather_fixed(dictionary: &FixedValues, indices: &[u32], out: &mut FixedValues) -> Result<()> {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::sink::SinkValues;
-use crate::codec::{Dictionary, FixedValues, Scratch, Values};
+use crate::codec::{Dictionary, FixedValues, Scratch, Values, is_set};
 use crate::error::{Error, Result};
 
 /// What an entry costs beside its bytes: where it went, and its place in the table of positions.
@@ -136,11 +136,6 @@ pub(crate) fn append(
         }
         SinkValues::Blob(_) => Err(Error::corrupt("a dictionary in a blob column")),
     }
-}
-
-fn is_set(bits: &[u8], place: usize) -> bool {
-    let byte = place.checked_div(8).and_then(|byte| bits.get(byte));
-    byte.is_some_and(|byte| byte >> (place & 7) & 1 == 1)
 }
 
 fn to_u64(n: usize) -> u64 {

@@ -151,8 +151,8 @@ impl ArrayRequest {
         file: Arc<OpenFile>,
         projection: Arc<ProjectedColumns>,
         rows: Option<Vec<Range<u64>>>,
+        budget: Budget,
     ) -> Result<Self> {
-        let budget = Budget::new(file.options.memory_limit);
         let (spans, pending) = (Vec::new(), Vec::new());
         let mut request = Self { file, projection, rows, budget, spans, pending, fields: None };
         request.want_columns()?;

@@ -284,6 +284,11 @@ impl OpenFile {
         column.pages.iter().filter_map(|page| end(page).ok()).collect()
     }
 
+    /// What one read may hold.
+    pub(crate) fn budget(&self) -> Budget {
+        Budget::new(self.options.memory_limit)
+    }
+
     /// Number of rows of columns that are read together.
     pub(crate) fn common_rows(&self, leaves: &[LeafColumnType]) -> Result<u64> {
         let mut common = None;

@@ -342,7 +342,7 @@ impl FileReader {
     }
 
     fn request(&self, columns: &Arc<ProjectedColumns>, wanted: Wanted) -> Result<ReadRequest> {
-        ReadRequest::new(self.clone(), columns.clone(), wanted)
+        ReadRequest::new(self.clone(), columns.clone(), wanted, self.file.budget())
     }
 
     /// Loads the metadata of the columns and returns their common number of rows.

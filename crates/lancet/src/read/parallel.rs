@@ -3,11 +3,13 @@
 //! A caller that hands its work to rayon and sleeps may find all of rayon's threads awake on the core
 //! it slept on. One that works itself keeps its core, and the others are woken elsewhere.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 
-/// Does the work of all items; the results come in the order of the items.
+/// Does the work of all items; the results come in the order of the items. After an error no more work
+/// is begun.
 pub(super) fn in_parallel<T: Send, R: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<R> + Sync,
@@ -15,10 +17,13 @@ pub(super) fn in_parallel<T: Send, R: Send>(
     let num_helpers = rayon::current_num_threads().min(items.len()).saturating_sub(1);
     let mut done: Vec<Option<Result<R>>> = items.iter().map(|_| None).collect();
     let queue = Mutex::new(items.into_iter().zip(&mut done));
-    let next = || lock(&queue).next();
+    let failed = AtomicBool::new(false);
+    let next = || lock(&queue).next().filter(|_| !failed.load(Ordering::Relaxed));
     let run = || {
         while let Some((item, place)) = next() {
-            *place = Some(work(item));
+            let result = work(item);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            *place = Some(result);
         }
     };
     rayon::in_place_scope(|scope| {
@@ -29,7 +34,8 @@ pub(super) fn in_parallel<T: Send, R: Send>(
     done.into_iter().flatten().collect()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// A lock that outlives a panic of its holder.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -50,5 +56,12 @@ mod tests {
         };
         let error = in_parallel((0..100).collect(), broken).unwrap_err();
         assert!(error.to_string().contains("item 7"), "{error}");
+        let count = Mutex::new(0);
+        let counted = |i: usize| {
+            *lock(&count) += 1;
+            broken(i + 7)
+        };
+        in_parallel((0..10_000).collect(), counted).unwrap_err();
+        assert!(*lock(&count) < 10_000);
     }
 }

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use super::FileReader;
 use super::request::ProjectedColumns;
 use super::rounds::Rounds;
+use crate::codec::Budget;
 use crate::error::{Error, Result};
 
 /// A read in progress, for drivers with I/O of their own: it names spans of the file, is handed their
@@ -59,6 +60,8 @@ pub struct ReadRequest {
     rounds: Option<Rounds>,
     /// Where each row asked for is among those that are read; none where that is their order.
     order: Option<UInt64Array>,
+    /// What the rows may take.
+    budget: Budget,
 }
 
 /// Which rows to read.
@@ -79,12 +82,15 @@ impl ReadRequest {
         reader: FileReader,
         projection: Arc<ProjectedColumns>,
         wanted: Wanted,
+        budget: Budget,
     ) -> Result<Self> {
+        let file = &reader.file;
         let rounds = match projection.num_rows.get() {
             Some(_) => None,
-            None => Some(Rounds::new(reader.file.clone(), projection.clone(), None)?),
+            None => Some(Rounds::new(file.clone(), projection.clone(), None, file.budget())?),
         };
-        let mut request = Self { reader, projection, wanted: Some(wanted), rounds, order: None };
+        let wanted = Some(wanted);
+        let mut request = Self { reader, projection, wanted, rounds, order: None, budget };
         request.begin_rows()?;
         Ok(request)
     }
@@ -119,7 +125,7 @@ impl ReadRequest {
             }
         };
         let (file, projection) = (self.reader.file.clone(), self.projection.clone());
-        self.rounds = Some(Rounds::new(file, projection, Some(ranges))?);
+        self.rounds = Some(Rounds::new(file, projection, Some(ranges), self.budget.clone())?);
         Ok(())
     }
 }

@@ -139,8 +139,8 @@ impl LayoutRequest {
         file: Arc<OpenFile>,
         projection: Arc<ProjectedColumns>,
         rows: Option<Vec<Range<u64>>>,
+        budget: Budget,
     ) -> Result<Self> {
-        let budget = Budget::new(file.options.memory_limit);
         let mut request = Self {
             file,
             projection,

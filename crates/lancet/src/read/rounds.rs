@@ -9,6 +9,7 @@ use bytes::Bytes;
 use super::arrays::ArrayRequest;
 use super::file::OpenFile;
 use super::request::{LayoutRequest, ProjectedColumns};
+use crate::codec::Budget;
 use crate::error::Result;
 
 /// Names spans and is handed their bytes until it is complete; see [`super::request`].
@@ -25,11 +26,12 @@ impl Rounds {
         file: Arc<OpenFile>,
         projection: Arc<ProjectedColumns>,
         rows: Option<Vec<Range<u64>>>,
+        budget: Budget,
     ) -> Result<Self> {
         Ok(if file.arrays.is_some() {
-            Self::Arrays(Box::new(ArrayRequest::new(file, projection, rows)?))
+            Self::Arrays(Box::new(ArrayRequest::new(file, projection, rows, budget)?))
         } else {
-            Self::Layouts(Box::new(LayoutRequest::new(file, projection, rows)?))
+            Self::Layouts(Box::new(LayoutRequest::new(file, projection, rows, budget)?))
         })
     }
 

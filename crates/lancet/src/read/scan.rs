@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::FileReader;
+use super::parallel::lock;
 use super::read_request::{ReadRequest, Request, Wanted, check_range};
 use super::request::ProjectedColumns;
 use crate::error::{Error, Result};
@@ -88,15 +89,19 @@ impl Scan {
         let threads = self.threads.unwrap_or_else(rayon::current_num_threads);
         let others = if inside { 0 } else { threads.saturating_sub(1) };
         let row_bytes = reader.row_bytes_of(&projection);
-        let requests = self.cut(projection)?;
+        let requests = self.cut(projection.clone())?;
         // A thread that sleeps between short batches wakes too late for the next one.
-        let is_short = requests.batch_rows.saturating_mul(row_bytes) <= SHORT_BATCH_BYTES;
-        let (ahead, most) = if is_short {
-            (others.saturating_mul(3), others.saturating_mul(6))
-        } else {
-            (others, others.saturating_add(1))
+        let has_blobs = projection.leaves.iter().any(|leaf| leaf.leaf.blob && !leaf.described);
+        let is_short =
+            requests.batch_rows.saturating_mul(row_bytes) <= SHORT_BATCH_BYTES && !has_blobs;
+        let most = match others {
+            0 => 0,
+            _ if is_short => others.saturating_mul(6),
+            _ => others.saturating_add(1),
         };
-        Ok(Batches { requests, ahead, most, reading: VecDeque::new() })
+        let queue =
+            Arc::new(Queue { reader, projection, max_workers: others, jobs: Mutex::default() });
+        Ok(Batches { requests, queue, most, reading: VecDeque::new() })
     }
 
     /// What a driver of one's own has to read before [`Scan::requests`].
@@ -202,20 +207,11 @@ const SHORT_BATCH_BYTES: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct Batches {
     requests: ScanRequests,
-    /// How many batches other threads may read.
-    ahead: usize,
+    queue: Arc<Queue>,
     /// How many batches may wait to be asked for.
     most: usize,
     /// Batches that nobody asked for yet, in row order.
-    reading: VecDeque<Reading>,
-}
-
-/// A batch that is read ahead.
-#[derive(Debug)]
-enum Reading {
-    There(Result<RecordBatch>),
-    /// On another thread.
-    Coming(Receiver<Result<RecordBatch>>),
+    reading: VecDeque<Receiver<Result<RecordBatch>>>,
 }
 
 impl Batches {
@@ -225,57 +221,99 @@ impl Batches {
     }
 
     fn read_ahead(&mut self) {
-        let coming = |reading: &Reading| matches!(reading, Reading::Coming(_));
-        let mut num_coming = self.reading.iter().filter(|reading| coming(reading)).count();
-        while num_coming < self.ahead && self.has_room() {
+        while self.reading.len() < self.most {
             let Some(rows) = self.requests.next_rows() else { return };
-            let ScanRequests { reader, projection, .. } = &self.requests;
-            let (reader, projection) = (reader.clone(), projection.clone());
             let (sender, receiver) = sync_channel(1);
-            rayon::spawn(move || {
-                // Nobody listens any more when the scan was dropped.
-                let _ = sender.send(reader.read(&projection, rows));
-            });
-            self.reading.push_back(Reading::Coming(receiver));
-            num_coming = num_coming.saturating_add(1);
+            self.queue.push(Job { rows, sender });
+            self.reading.push_back(receiver);
         }
-    }
-
-    /// Whether one more batch may wait.
-    fn has_room(&self) -> bool {
-        self.reading.len() < self.most
     }
 
     fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        self.read_ahead();
+        let Some(receiver) = self.reading.pop_front() else {
+            let request = self.requests.next()?;
+            return Some(request.and_then(|request| self.requests.reader.run(request)));
+        };
         loop {
-            self.read_ahead();
-            let receiver = match self.reading.pop_front() {
-                None => return self.read_here(),
-                Some(Reading::There(batch)) => return Some(batch),
-                Some(Reading::Coming(receiver)) => receiver,
-            };
-            if let Ok(batch) = receiver.try_recv() {
-                return Some(batch);
+            match receiver.try_recv() {
+                Ok(batch) => return Some(batch),
+                // A thread that sleeps may find the others on its core when it wakes: it reads, too.
+                Err(_) if self.queue.work() => {}
+                Err(_) => break,
             }
-            // A thread that sleeps may find the others on its core when it wakes: it reads, too.
-            match if self.has_room() { self.read_here() } else { None } {
-                Some(batch) => {
-                    self.reading.push_front(Reading::Coming(receiver));
-                    self.reading.push_back(Reading::There(batch));
-                }
-                None => {
-                    return Some(receiver.recv().unwrap_or_else(|_| {
-                        Err(Error::invalid("a thread that read a batch ended without one"))
-                    }));
-                }
-            }
+        }
+        Some(receiver.recv().unwrap_or_else(|_| {
+            Err(Error::invalid("a thread that read a batch ended without one"))
+        }))
+    }
+}
+
+impl Drop for Batches {
+    fn drop(&mut self) {
+        self.queue.clear();
+    }
+}
+
+/// Batches to be read, by any thread.
+#[derive(Debug)]
+struct Queue {
+    reader: FileReader,
+    projection: Arc<ProjectedColumns>,
+    /// How many of rayon's threads may work on it at the same time.
+    max_workers: usize,
+    jobs: Mutex<Jobs>,
+}
+
+#[derive(Debug, Default)]
+struct Jobs {
+    waiting: VecDeque<Job>,
+    num_workers: usize,
+}
+
+/// A batch to be read.
+#[derive(Debug)]
+struct Job {
+    rows: Range<u64>,
+    sender: SyncSender<Result<RecordBatch>>,
+}
+
+impl Queue {
+    fn push(self: &Arc<Self>, job: Job) {
+        let mut jobs = lock(&self.jobs);
+        jobs.waiting.push_back(job);
+        if jobs.num_workers < self.max_workers {
+            jobs.num_workers = jobs.num_workers.saturating_add(1);
+            let queue = self.clone();
+            rayon::spawn(move || queue.work_to_the_end());
         }
     }
 
-    /// Reads the next batch on this thread.
-    fn read_here(&mut self) -> Option<Result<RecordBatch>> {
-        let request = self.requests.next()?;
-        Some(request.and_then(|request| self.requests.reader.run(request)))
+    fn clear(&self) {
+        lock(&self.jobs).waiting.clear();
+    }
+
+    /// Reads the next batch, if one waits to be read.
+    fn work(&self) -> bool {
+        let job = lock(&self.jobs).waiting.pop_front();
+        job.map(|job| self.read(job)).is_some()
+    }
+
+    fn work_to_the_end(&self) {
+        loop {
+            let mut jobs = lock(&self.jobs);
+            let Some(job) = jobs.waiting.pop_front() else {
+                jobs.num_workers = jobs.num_workers.saturating_sub(1);
+                return;
+            };
+            drop(jobs);
+            self.read(job);
+        }
+    }
+
+    fn read(&self, job: Job) {
+        // Nobody listens any more when the scan was dropped.
+        let _ = job.sender.send(self.reader.read(&self.projection, job.rows));
     }
 }
 
@@ -288,6 +326,7 @@ impl Iterator for Batches {
             // After an error there is nothing sensible to go on with.
             self.requests.rows.start = self.requests.rows.end;
             self.reading.clear();
+            self.queue.clear();
         }
         batch
     }

@@ -83,18 +83,23 @@ impl FileSource {
 
     /// Reads into memory that nobody has filled with zeros before.
     #[cfg(unix)]
+    #[expect(unsafe_code, reason = "the memory may have room for more than is wanted")]
     fn read_exact(&self, len: usize, position: u64) -> std::io::Result<Vec<u8>> {
         let mut buffer = self.pool.take(len);
         while buffer.len() < len {
-            let at = position.saturating_add(buffer.len() as u64);
-            let spare = rustix::buffer::spare_capacity(&mut buffer);
-            match rustix::io::pread(&self.file, spare, at) {
-                Ok(0) => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            let (at, missing) = (buffer.len(), len.saturating_sub(buffer.len()));
+            let room = buffer.spare_capacity_mut().get_mut(..missing).unwrap_or_default();
+            match rustix::io::pread(&self.file, room, position.saturating_add(at as u64)) {
+                Ok(([], _)) => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                Ok((read, _)) => {
+                    let end = at.saturating_add(read.len());
+                    // SAFETY: the call has filled the bytes up to there, and there is room for them.
+                    unsafe { buffer.set_len(end) };
+                }
+                Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        buffer.truncate(len);
         Ok(buffer)
     }
 

@@ -7,12 +7,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array, RecordBatch};
+use arrow_data::ArrayData;
 use arrow_select::concat::concat_batches;
 
 use super::FileReader;
+use super::leaf::LeafColumnType;
 use super::parallel::in_parallel;
-use super::read_request::{Wanted, check_rows, in_order, sort};
+use super::read_request::{ReadRequest, Wanted, check_rows, in_order, sort};
 use super::request::ProjectedColumns;
 use crate::error::Result;
 
@@ -32,17 +34,38 @@ impl FileReader {
         rows: &[u64],
     ) -> Result<RecordBatch> {
         let num_parts = self.num_parts(projection, rows.len() as u64)?;
-        if num_parts < 2 {
-            return self.run(self.request(projection, Wanted::Rows(rows.to_vec()))?);
+        if num_parts > 1
+            && let Some(batch) = self.take_in_parts(projection, rows, num_parts)?
+        {
+            return Ok(batch);
         }
+        self.run(self.request(projection, Wanted::Rows(rows.to_vec()))?)
+    }
+
+    /// The rows, unless they have more items than offsets can count: the whole take tells that best.
+    fn take_in_parts(
+        &self,
+        projection: &Arc<ProjectedColumns>,
+        rows: &[u64],
+        num_parts: usize,
+    ) -> Result<Option<RecordBatch>> {
         check_rows(rows, self.common_rows(projection)?)?;
         let mut rows = rows.to_vec();
         let order = (!rows.is_sorted_by(|a, b| a < b)).then(|| sort(&mut rows));
-        let part_rows = rows.len().div_ceil(num_parts);
-        let parts = rows.chunks(part_rows.max(1)).map(<[u64]>::to_vec).collect();
-        let read = |part| self.run(self.request(projection, Wanted::Rows(part))?);
-        let parts: Vec<RecordBatch> = in_parallel(parts, read)?;
-        in_order(concat_batches(&projection.schema, &parts)?, order)
+        let part_rows = rows.len().div_ceil(num_parts).max(1);
+        let parts = rows.chunks(part_rows).map(<[u64]>::to_vec).collect();
+        // It is one read, however many parts it has.
+        let budget = self.file.budget();
+        let parts: Vec<RecordBatch> = in_parallel(parts, |part| {
+            let (reader, wanted) = (self.clone(), Wanted::Rows(part));
+            self.run(ReadRequest::new(reader, projection.clone(), wanted, budget.clone())?)
+        })?;
+        let columns = parts.iter().flat_map(RecordBatch::columns);
+        let lengths = columns.map(|column| longest(&column.to_data()));
+        if i32::try_from(lengths.fold(0, usize::saturating_add)).is_err() {
+            return Ok(None);
+        }
+        in_order(concat_batches(&projection.schema, &parts)?, order).map(Some)
     }
 
     /// How many parts a take of this many rows has.
@@ -50,7 +73,9 @@ impl FileReader {
         let num_columns = projection.leaves.len() as u64;
         let part = PART_BYTES.max(num_columns.saturating_mul(COLUMN_BYTES));
         let chunks = num_wanted.saturating_mul(num_columns).saturating_mul(CHUNK_BYTES);
-        if chunks < part {
+        // Each part would bring its own dictionary, and blobs are long.
+        let is_plain = |leaf: &LeafColumnType| leaf.leaf.key_bits.is_none() && !leaf.leaf.blob;
+        if chunks < part || !projection.leaves.iter().all(is_plain) {
             return Ok(1);
         }
         let num_rows = self.load_columns(projection)?;
@@ -61,4 +86,9 @@ impl FileReader {
         let read = chunks.min(num_rows.saturating_mul(row_bytes));
         Ok(usize::try_from(read.checked_div(part).unwrap_or(1)).unwrap_or(usize::MAX))
     }
+}
+
+/// The length of the longest array in an array.
+fn longest(data: &ArrayData) -> usize {
+    data.child_data().iter().map(longest).fold(data.len(), usize::max)
 }

@@ -106,7 +106,10 @@ impl ZoneMapRequest {
             None
         } else {
             let projection = project_paths(&file.index.schema, &file.nodes, paths);
-            Some(Rounds::new(file.clone(), ProjectedColumns::new(projection)?, None)?)
+            {
+                let (projection, budget) = (ProjectedColumns::new(projection)?, file.budget());
+                Some(Rounds::new(file.clone(), projection, None, budget)?)
+            }
         };
         let (spans, pending, found) = (Vec::new(), Vec::new(), BTreeMap::new());
         let mut request = Self { file, leaves, rounds, spans, pending, found };

@@ -78,8 +78,7 @@ fn array<T: ByteArrayType>(
     let starts = ends.is_some_and(|(first, _)| *first >= T::Offset::default());
     ensure!(sorted && starts, "the offsets of strings run backwards");
     let span = ends.map(|(first, last)| first.as_usize()..last.as_usize()).unwrap_or_default();
-    let used = bytes.get(span.clone());
-    ensure!(used.is_some(), "strings end at byte {} of {}", span.end, bytes.len());
+    ensure!(span.end <= bytes.len(), "strings end at byte {} of {}", span.end, bytes.len());
     let len = offsets.len().saturating_sub(1);
     ensure!(
         validity.as_ref().is_none_or(|validity| validity.len() == len),
@@ -88,7 +87,7 @@ fn array<T: ByteArrayType>(
     // SAFETY: there is an offset, none is negative, and none is below the one before it.
     let offsets = unsafe { OffsetBuffer::new_unchecked(offsets) };
     let is_text = matches!(T::DATA_TYPE, DataType::Utf8 | DataType::LargeUtf8);
-    if is_text && !used.is_some_and(<[u8]>::is_ascii) {
+    if is_text && !bytes.is_ascii() {
         let array = GenericByteArray::<T>::try_new(offsets, bytes, validity);
         return Ok(Arc::new(array.map_err(refused)?));
     }
