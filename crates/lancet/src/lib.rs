@@ -43,6 +43,7 @@ mod measure;
 mod options;
 mod page;
 mod page_v2_0;
+mod parallel;
 mod pool;
 mod proto;
 mod read;

@@ -16,7 +16,6 @@ mod file;
 pub(crate) mod inspect;
 mod leaf;
 mod opening;
-mod parallel;
 mod read_request;
 mod request;
 mod rounds;

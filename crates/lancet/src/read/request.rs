@@ -28,10 +28,10 @@ use bytes::Bytes;
 
 use super::file::{FileColumn, OpenFile};
 use super::leaf::{LeafColumnType, leaves_of};
-use super::parallel::in_parallel;
 use crate::codec::{Budget, Scratch};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
+use crate::parallel::in_parallel;
 use crate::schema::columns::Node;
 use crate::schema::descriptions::describe_blobs;
 use crate::schema::projection::Projection;

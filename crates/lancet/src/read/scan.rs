@@ -9,10 +9,10 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::FileReader;
-use super::parallel::lock;
 use super::read_request::{ReadRequest, Request, Wanted, check_range};
 use super::request::ProjectedColumns;
 use crate::error::{Error, Result};
+use crate::parallel::lock;
 
 /// Describes a scan; [`Scan::build`] starts it.
 #[derive(Debug, Clone)]

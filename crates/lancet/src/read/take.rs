@@ -13,10 +13,10 @@ use arrow_select::concat::concat_batches;
 
 use super::FileReader;
 use super::leaf::LeafColumnType;
-use super::parallel::in_parallel;
 use super::read_request::{ReadRequest, Wanted, check_rows, in_order, sort};
 use super::request::ProjectedColumns;
 use crate::error::Result;
+use crate::parallel::in_parallel;
 
 /// Bytes that a part reads, about.
 const PART_BYTES: u64 = 2 << 20;

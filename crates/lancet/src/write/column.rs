@@ -82,6 +82,12 @@ impl ColumnWriter {
         self.pieces.is_empty()
     }
 
+    /// Whether the next batch may fill a page, if it is like the last one.
+    pub(super) fn is_nearly_full(&self, page_bytes: u64) -> bool {
+        let last = self.pieces.last().map_or(page_bytes, piece_bytes);
+        self.bytes.saturating_add(last.saturating_mul(2)) >= page_bytes
+    }
+
     /// Takes the column's part of a top-level array, cuts pages that are full, and returns the
     /// bytes it took. `given` tells how much the file had been given before.
     pub(super) fn push(

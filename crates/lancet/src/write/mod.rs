@@ -21,7 +21,6 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use rayon::prelude::*;
 
 use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
 use crate::container::zone_place::encode_zone_index;
@@ -29,6 +28,7 @@ use crate::container::{Version, checksums};
 use crate::error::{Error, Result};
 use crate::options::{ColumnOptions, Profile};
 use crate::page_v2_0::encode::EncodedArray;
+use crate::parallel::in_parallel;
 use crate::proto::any;
 use crate::proto::file::FileDescriptor;
 use crate::schema::columns::{LeafKind, columns_of};
@@ -42,6 +42,9 @@ pub use sink::NewFile;
 use sink::Sink;
 use summary::ExplainedPage;
 pub use summary::{ColumnSummary, PageSummary, WriteSummary};
+
+/// Batches of more columns are taken in on several threads.
+const MANY_COLUMNS: usize = 64;
 
 /// How a file is written.
 #[derive(Debug, Clone)]
@@ -182,12 +185,18 @@ impl<W: Write> FileWriter<W> {
             return self.write_arrays(pages);
         }
         self.num_rows += batch.num_rows() as u64;
-        let columns = self.columns.par_iter_mut();
-        let pages = columns.map(|column| match column.plan.kind {
+        let push = |column: &mut ColumnWriter| match column.plan.kind {
             LeafKind::Blob => Ok((0, Vec::new())),
             _ => push_column(column, batch, given, page_bytes),
-        });
-        let mut pages = pages.collect::<Result<Vec<_>>>()?;
+        };
+        // To keep a batch is little work, to encode a page is much.
+        let is_much = self.columns.len() > MANY_COLUMNS
+            || self.columns.iter().any(|column| column.is_nearly_full(page_bytes));
+        let mut pages = if is_much {
+            in_parallel(self.columns.iter_mut().collect(), push)?
+        } else {
+            self.columns.iter_mut().map(push).collect::<Result<Vec<_>>>()?
+        };
         for (column, pages) in self.columns.iter_mut().zip(&mut pages) {
             if column.plan.kind == LeafKind::Blob {
                 let root = batch.column(column.plan.root);
@@ -210,8 +219,7 @@ impl<W: Write> FileWriter<W> {
 
     /// Writes what is left and the metadata, and hands back the writer.
     pub fn finish_into(mut self) -> Result<(WriteSummary, W)> {
-        let pages = self.columns.par_iter_mut().map(ColumnWriter::flush);
-        let pages = pages.collect::<Result<Vec<_>>>()?;
+        let pages = in_parallel(self.columns.iter_mut().collect(), ColumnWriter::flush)?;
         self.write_pages(pages)?;
         if let Some(arrays) = &mut self.arrays {
             let pages = arrays.last_pages(self.options.page_bytes)?;
@@ -246,10 +254,9 @@ impl<W: Write> FileWriter<W> {
         let stored: Vec<u64> = self.summaries.iter().map(bytes).collect();
         let average = stored.iter().sum::<u64>() / stored.len().max(1) as u64;
         let num_rows = self.num_rows;
-        let maps = zones.into_par_iter().zip(stored);
-        let maps =
-            maps.map(|(zones, stored)| zone_map::encode(zones, stored.max(average), num_rows));
-        let maps = maps.collect::<Result<Vec<_>>>()?;
+        let maps = in_parallel(zones.into_iter().zip(stored).collect(), |(zones, stored)| {
+            zone_map::encode(zones, stored.max(average), num_rows)
+        })?;
         let mut spans = Vec::with_capacity(maps.len());
         for (map, summary) in maps.into_iter().zip(&mut self.summaries) {
             let Some(map) = map else {
@@ -287,9 +294,8 @@ impl<W: Write> FileWriter<W> {
         if !self.columns.iter().any(is_old) {
             return Ok(());
         }
-        let columns = self.columns.par_iter_mut();
-        let pages = columns.map(|c| if is_old(c) { c.flush() } else { Ok(Vec::new()) });
-        let pages = pages.collect::<Result<Vec<_>>>()?;
+        let flush = |c: &mut ColumnWriter| if is_old(c) { c.flush() } else { Ok(Vec::new()) };
+        let pages = in_parallel(self.columns.iter_mut().collect(), flush)?;
         self.write_pages(pages)
     }
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// Does the work of all items; the results come in the order of the items. After an error no more work
 /// is begun.
-pub(super) fn in_parallel<T: Send, R: Send>(
+pub(crate) fn in_parallel<T: Send, R: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
@@ -35,7 +35,7 @@ pub(super) fn in_parallel<T: Send, R: Send>(
 }
 
 /// A lock that outlives a panic of its holder.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
