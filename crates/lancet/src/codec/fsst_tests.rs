@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::decode::MAX_RUN;
 use super::*;
 
 /// The table of a page of 1,100 strings, as the reference wrote it.
