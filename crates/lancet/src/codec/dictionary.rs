@@ -2,12 +2,12 @@
 //!
 //! Short strings are the most common entries. They are laid out in slots of one width, so that a
 //! lookup copies a whole slot, whatever the length of its string; the next string is written over
-//! what lies behind its end. A slot for nulls, which is empty, ends the table.
+//! what lies behind its end.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::gather::claim;
+use super::gather::{claim, position};
 use super::variable_values::OffsetWord;
 use super::{Offsets, Scratch, Values, VariableValues, size_u64};
 use crate::error::Result;
@@ -130,8 +130,7 @@ fn slots<const W: usize>(strings: &VariableValues) -> Option<Vec<Slot<W>>> {
         slot.bytes.get_mut(..value.len())?.copy_from_slice(value);
         Some(slot)
     };
-    let null = Some(Slot { bytes: [0; W], len: 0 });
-    (0..strings.len()).map(slot).chain([null]).collect()
+    (0..strings.len()).map(slot).collect()
 }
 
 fn append<const W: usize>(
@@ -153,11 +152,8 @@ fn append_slots<const W: usize, T: OffsetWord>(
     bytes: &mut Vec<u8>,
     scratch: &mut Scratch,
 ) -> Result<()> {
-    let Some((null, _)) = slots.split_last() else { return Ok(()) };
-    let find = |index: u32| {
-        let place = usize::try_from(index).unwrap_or(usize::MAX);
-        slots.get(place).unwrap_or(null)
-    };
+    let null = Slot { bytes: [0; W], len: 0 };
+    let find = |index: u32| position(index).and_then(|at| slots.get(at)).unwrap_or(&null);
     let total: u64 = indices.iter().map(|&index| u64::from(find(index).len)).sum();
     let total = usize::try_from(total).unwrap_or(usize::MAX);
     let (first, mut end) = (ends.len(), bytes.len());

@@ -152,6 +152,7 @@ fn copy_numbers<const W: usize>(items: &[u8], indices: &FixedValues, to: &mut [u
     }
 }
 
+/// Copies the items that are there; returns whether all are.
 #[inline(always)]
 fn copy_all<const W: usize>(
     items: &[[u8; W]],
@@ -168,7 +169,7 @@ fn copy_all<const W: usize>(
     found
 }
 
-fn position(index: u32) -> Option<usize> {
+pub(super) fn position(index: u32) -> Option<usize> {
     usize::try_from(index).ok()
 }
 
@@ -294,13 +295,10 @@ fn fill<const W: usize>(item: &[u8], to: &mut [u8]) {
     }
 }
 
+/// Copies what is found; a null slot stays as it is.
 fn copy<const W: usize>(items: &[u8], indices: &[u32], to: &mut [u8]) {
-    let items = items.as_chunks::<W>().0;
-    for (to, &index) in to.as_chunks_mut::<W>().0.iter_mut().zip(indices) {
-        if let Some(item) = position(index).and_then(|at| items.get(at)) {
-            *to = *item;
-        }
-    }
+    let places = indices.iter().map(|&index| position(index).unwrap_or(usize::MAX));
+    copy_all(items.as_chunks::<W>().0, places, to.as_chunks_mut::<W>().0);
 }
 
 fn gather_bits(dictionary: &FixedValues, indices: &[u32], out: &mut FixedValues) -> Result<()> {
