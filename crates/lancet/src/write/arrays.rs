@@ -9,13 +9,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, GenericListArray, OffsetSizeTrait, RecordBatch};
 use arrow_schema::DataType;
 use arrow_select::filter::filter;
-use rayon::prelude::*;
 
 use super::array_pages::{self, LeafPlan};
 use super::column::ColumnPlan;
 use super::sink::Sink;
 use crate::error::{Error, Result};
 use crate::page_v2_0::encode::{self, EncodedArray};
+use crate::parallel::in_parallel;
 use crate::schema::columns::{LeafKind, Node};
 use crate::zones::gather::Gatherer;
 
@@ -126,16 +126,20 @@ impl ArrayColumns {
         page_bytes: u64,
         is_old: impl Fn(u64) -> bool + Sync,
     ) -> Result<Vec<Vec<EncodedArray>>> {
-        let pages = self.columns.par_iter_mut().map(|column| {
-            let due = column.bytes >= page_bytes || column.bytes > 0 && is_old(column.oldest);
-            if due { column.flush(page_bytes) } else { Ok(Vec::new()) }
-        });
-        pages.collect()
+        let is_due = |column: &ArrayColumn| {
+            column.bytes >= page_bytes || column.bytes > 0 && is_old(column.oldest)
+        };
+        if !self.columns.iter().any(is_due) {
+            return Ok(self.columns.iter().map(|_| Vec::new()).collect());
+        }
+        in_parallel(self.columns.iter_mut().collect(), |column| {
+            if is_due(column) { column.flush(page_bytes) } else { Ok(Vec::new()) }
+        })
     }
 
     /// All that is left.
     pub(super) fn last_pages(&mut self, page_bytes: u64) -> Result<Vec<Vec<EncodedArray>>> {
-        let pages = self.columns.par_iter_mut().map(|column| {
+        in_parallel(self.columns.iter_mut().collect(), |column| {
             let mut pages = column.flush(page_bytes)?;
             match &column.content {
                 Content::Struct(rows) => pages.push(encode::structs(*rows)),
@@ -146,8 +150,7 @@ impl ArrayColumns {
                 _ => {}
             }
             Ok(pages)
-        });
-        pages.collect()
+        })
     }
 }
 
