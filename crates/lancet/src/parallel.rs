@@ -56,12 +56,16 @@ mod tests {
         };
         let error = in_parallel((0..100).collect(), broken).unwrap_err();
         assert!(error.to_string().contains("item 7"), "{error}");
+    }
+
+    #[test]
+    fn after_an_error_nothing_is_begun() {
         let count = Mutex::new(0);
-        let counted = |i: usize| {
+        let fail = |_: usize| -> Result<()> {
             *lock(&count) += 1;
-            broken(i + 7)
+            Err(Error::invalid("no"))
         };
-        in_parallel((0..10_000).collect(), counted).unwrap_err();
-        assert!(*lock(&count) < 10_000);
+        in_parallel((0..10_000).collect(), fail).unwrap_err();
+        assert!(*lock(&count) <= rayon::current_num_threads());
     }
 }
