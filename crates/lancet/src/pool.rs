@@ -28,16 +28,28 @@ pub(crate) struct Pool(Mutex<Vec<Vec<u8>>>);
 impl Pool {
     /// An empty buffer with room for `len` bytes.
     pub(crate) fn take(&self, len: usize) -> Vec<u8> {
+        let mut buffer = self.find(len).unwrap_or_else(|| Vec::with_capacity(round_up(len)));
+        buffer.clear();
+        buffer
+    }
+
+    /// A buffer of `len` bytes, to be written over: what is in them may be left from before.
+    pub(crate) fn take_filled(&self, len: usize) -> Vec<u8> {
+        // Zeros of a new buffer come from the system, without being written.
+        let mut buffer = self.find(len).unwrap_or_else(|| vec![0; round_up(len)]);
+        buffer.resize(len, 0);
+        buffer
+    }
+
+    fn find(&self, len: usize) -> Option<Vec<u8>> {
         if len < MIN_BYTES {
-            return Vec::with_capacity(len);
+            return None;
         }
         let sizes = len..=len.saturating_mul(MAX_SLACK);
         let mut kept = lock(&self.0);
         // The last one is warmest, and the one that most likely is what the same column needed before.
-        match kept.iter().rposition(|buffer| sizes.contains(&buffer.capacity())) {
-            Some(place) => kept.remove(place),
-            None => Vec::with_capacity(len.checked_next_multiple_of(STEP_BYTES).unwrap_or(len)),
-        }
+        let place = kept.iter().rposition(|buffer| sizes.contains(&buffer.capacity()));
+        place.map(|place| kept.remove(place))
     }
 
     /// Bytes whose memory comes back once nobody needs them any more.
@@ -48,11 +60,10 @@ impl Pool {
         Bytes::from_owner(Lent { buffer, pool: Arc::downgrade(self) })
     }
 
-    fn give_back(&self, mut buffer: Vec<u8>) {
+    fn give_back(&self, buffer: Vec<u8>) {
         if buffer.capacity() > MAX_KEPT_BYTES {
             return;
         }
-        buffer.clear();
         let mut kept = lock(&self.0);
         kept.push(buffer);
         let mut bytes = kept.iter().map(Vec::capacity).fold(0, usize::saturating_add);
@@ -65,6 +76,11 @@ impl Pool {
         }
         drop(kept);
     }
+}
+
+/// The size of a new buffer.
+fn round_up(len: usize) -> usize {
+    if len < MIN_BYTES { len } else { len.checked_next_multiple_of(STEP_BYTES).unwrap_or(len) }
 }
 
 /// A buffer in use.

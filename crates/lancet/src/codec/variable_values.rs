@@ -178,6 +178,13 @@ impl VariableValues {
         self.close_value()
     }
 
+    /// Appends a value whose bytes are there already, after those of the value before.
+    pub(crate) fn push_placed(&mut self, len: usize) -> Result<()> {
+        let end = self.offset(self.len()).and_then(|start| start.checked_add(len));
+        let end = end.filter(|end| *end <= self.bytes.len());
+        self.offsets.push(end.ok_or_else(|| Error::corrupt("values end beyond their bytes"))?)
+    }
+
     /// The bytes of value `index`.
     pub(crate) fn value(&self, index: usize) -> Result<&[u8]> {
         self.bytes(index..index.saturating_add(1))

@@ -69,6 +69,9 @@ pub(crate) struct PageTask {
     pub(crate) spans: Vec<Range<u64>>,
     /// For mini-block pages: the chunks of each span.
     chunks: Vec<Range<usize>>,
+    /// For full-zip pages: only the heads of the rows come as bytes, one row a span; their values
+    /// are in the sink.
+    placed: bool,
 }
 
 impl Page {
@@ -149,7 +152,18 @@ impl Page {
             }
             _ => (Vec::new(), Vec::new()),
         };
-        Ok(PageTask { rows, spans, chunks })
+        Ok(PageTask { rows, spans, chunks, placed: false })
+    }
+
+    /// The rows of a task one by one, cut into heads and values; none unless the values are stored as
+    /// they are and the index tells how long each one is.
+    pub(crate) fn place(&self, index: &PageIndex, task: &PageTask) -> Option<full_zip::PlacedRows> {
+        match (index, &self.layout) {
+            (PageIndex::FullZip(index), Layout::FullZip(layout)) => {
+                full_zip::PlacedRows::new(self, layout, index, &task.rows)
+            }
+            _ => None,
+        }
     }
 
     /// Decodes the bytes of a task's spans and appends its rows to the sink.

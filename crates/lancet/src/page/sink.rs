@@ -95,6 +95,14 @@ impl LeafSink {
         }
     }
 
+    /// Gives the sink the bytes of all its values before their lengths are known.
+    pub(crate) fn place(&mut self, bytes: Vec<u8>, pool: &Arc<Pool>) {
+        if let SinkValues::Plain(Values::Variable(values)) = &mut self.values {
+            self.pool = (bytes.capacity() >= MIN_BYTES).then(|| pool.clone());
+            values.bytes = bytes;
+        }
+    }
+
     /// Hands the levels of a finished page to the assembler.
     pub(crate) fn close_page(&mut self, layers: &[Layer], num_entries: usize) -> Result<()> {
         let has_rep = layers.iter().any(|layer| layer.is_list());

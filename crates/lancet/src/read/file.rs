@@ -11,7 +11,7 @@ use super::ReadOptions;
 use super::arrays;
 use super::cache::{CachedPage, PageKey, SearchCache};
 use super::leaf::LeafColumnType;
-use super::source::Source;
+use super::source::{FileSource, Source};
 use crate::codec::{Budget, Scratch};
 use crate::container::checksums::Checksums;
 use crate::container::cost::{self, ColumnCost};
@@ -30,6 +30,8 @@ const TAIL_BYTES: u64 = 16 << 10;
 /// An open file.
 pub(crate) struct OpenFile {
     pub(crate) source: Arc<dyn Source>,
+    /// The source, if it is a file on disk.
+    pub(super) disk: Option<Arc<FileSource>>,
     pub(crate) index: FileIndex,
     /// The fields of the schema with the columns they are made of.
     pub(crate) nodes: Vec<Node>,
@@ -98,6 +100,7 @@ impl OpenFile {
         let checksums = None;
         let mut file = Self {
             source,
+            disk: None,
             index,
             nodes,
             options,

@@ -16,6 +16,7 @@ mod file;
 pub(crate) mod inspect;
 mod leaf;
 mod opening;
+mod place;
 mod read_request;
 mod request;
 mod rounds;
@@ -129,10 +130,13 @@ impl FileReader {
 
     /// Opens a file on disk with options.
     pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self> {
-        let file = FileSource::open(path.as_ref())?;
-        let source: Arc<dyn Source> =
-            if options.memory_map { Arc::new(file.map()?) } else { Arc::new(file) };
-        Self::from_source(source, options)
+        let disk = Arc::new(FileSource::open(path.as_ref())?);
+        if options.memory_map {
+            return Self::from_source(Arc::new(disk.map()?), options);
+        }
+        let mut file = OpenFile::open(disk.clone(), options)?;
+        file.disk = Some(disk);
+        Self::of_file(file)
     }
 
     /// Opens a file that is in memory.

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use super::FileReader;
 use super::request::ProjectedColumns;
 use super::rounds::Rounds;
+use super::source::FileSource;
 use crate::codec::Budget;
 use crate::error::{Error, Result};
 
@@ -127,6 +128,13 @@ impl ReadRequest {
         let (file, projection) = (self.reader.file.clone(), self.projection.clone());
         self.rounds = Some(Rounds::new(file, projection, Some(ranges), self.budget.clone())?);
         Ok(())
+    }
+}
+
+impl ReadRequest {
+    /// Reads long values of the round to where they belong; their spans are then no longer asked for.
+    pub(super) fn place_values(&mut self, source: &FileSource) -> Result<()> {
+        self.rounds.as_mut().map_or(Ok(()), |rounds| rounds.place_values(source))
     }
 }
 

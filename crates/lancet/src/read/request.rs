@@ -38,7 +38,7 @@ use crate::schema::projection::Projection;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
 
 /// Decoding fewer bytes than this on several threads costs more than it gains.
-const PARALLEL_BYTES: usize = 1 << 20;
+pub(super) const PARALLEL_BYTES: usize = 1 << 20;
 
 /// The fields a reader was asked for, and the columns they are made of.
 #[derive(Debug)]
@@ -84,21 +84,21 @@ impl ProjectedColumns {
 /// A read of some rows in progress.
 #[derive(Debug)]
 pub(crate) struct LayoutRequest {
-    file: Arc<OpenFile>,
-    projection: Arc<ProjectedColumns>,
+    pub(super) file: Arc<OpenFile>,
+    pub(super) projection: Arc<ProjectedColumns>,
     /// Sorted, disjoint, non-empty; `None` asks only for the column metadata.
     rows: Option<Vec<Range<u64>>>,
     /// What the read may still hold.
-    budget: Budget,
-    stage: Stage,
-    spans: Vec<Range<u64>>,
+    pub(super) budget: Budget,
+    pub(super) stage: Stage,
+    pub(super) spans: Vec<Range<u64>>,
     /// Leaves whose column metadata is among the spans.
     pending: Vec<usize>,
-    leaves: Vec<LeafRead>,
+    pub(super) leaves: Vec<LeafRead>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     Columns,
     Indexes,
     Data,
@@ -108,22 +108,22 @@ enum Stage {
 
 /// A leaf column of a request.
 #[derive(Debug)]
-struct LeafRead {
-    column: Arc<FileColumn>,
-    pages: Vec<PageRead>,
-    sink: LeafSink,
+pub(super) struct LeafRead {
+    pub(super) column: Arc<FileColumn>,
+    pub(super) pages: Vec<PageRead>,
+    pub(super) sink: LeafSink,
 }
 
 /// A page that holds some of the rows.
 #[derive(Debug)]
-struct PageRead {
+pub(super) struct PageRead {
     /// Position of the page among those of the column.
-    page: usize,
+    pub(super) page: usize,
     rows: Vec<Range<u64>>,
-    index: Option<Arc<PageIndex>>,
+    pub(super) index: Option<Arc<PageIndex>>,
     /// The data, where it is fetched together with the index.
-    data: Option<Bytes>,
-    task: Option<PageTask>,
+    pub(super) data: Option<Bytes>,
+    pub(super) task: Option<PageTask>,
 }
 
 impl PageRead {
@@ -276,13 +276,18 @@ impl LayoutRequest {
                 // A forged index may ask for less than the page.
                 let fetched = page.data_span().filter(|span| [(*span).clone()] == *task.spans);
                 page_read.data.take_if(|_| fetched.is_none());
-                if page_read.data.is_none() {
-                    self.spans.extend(task.spans.iter().cloned());
-                }
                 page_read.task = Some(task);
             }
         }
+        self.spans = self.data_spans();
         self.claim_spans("the data of the rows")
+    }
+
+    /// The spans of the data that is still to be fetched.
+    pub(super) fn data_spans(&self) -> Vec<Range<u64>> {
+        let pages = self.leaves.iter().flat_map(|leaf| &leaf.pages);
+        let tasks = pages.filter(|page| page.data.is_none()).filter_map(|page| page.task.as_ref());
+        tasks.flat_map(|task| task.spans.iter().cloned()).collect()
     }
 
     /// Pages may share their bytes, so the size of the file does not bound what they fetch.
@@ -309,7 +314,7 @@ impl LayoutRequest {
             total = total.saturating_add(stored);
             // Room is made for what the bytes may yield, as far as the budget goes.
             let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
-            if !read.may_share() {
+            if !read.pages.is_empty() && !read.may_share() {
                 read.sink.reserve(num_rows, stored, most, &self.file.pool);
             }
             work.push((leaf.column, read, fetched));

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use super::arrays::ArrayRequest;
 use super::file::OpenFile;
 use super::request::{LayoutRequest, ProjectedColumns};
+use super::source::FileSource;
 use crate::codec::Budget;
 use crate::error::Result;
 
@@ -48,6 +49,14 @@ impl Rounds {
         match self {
             Self::Layouts(request) => request.supply(bytes),
             Self::Arrays(request) => request.supply(bytes),
+        }
+    }
+
+    /// See [`LayoutRequest::place_values`].
+    pub(crate) fn place_values(&mut self, source: &FileSource) -> Result<()> {
+        match self {
+            Self::Layouts(request) => request.place_values(source),
+            Self::Arrays(_) => Ok(()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Where the bytes of a file come from.
 
 use std::fs::File;
+use std::io::IoSliceMut;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -81,6 +82,46 @@ impl FileSource {
             .map_err(|e| Error::io(format!("cannot read {}", self.name), e))
     }
 
+    /// Fills the parts, one after the other, with the bytes from `position` on.
+    pub(crate) fn read_into(&self, position: u64, parts: &mut [IoSliceMut<'_>]) -> Result<()> {
+        self.fill(position, parts).map_err(|e| Error::io(format!("cannot read {}", self.name), e))
+    }
+
+    #[cfg(unix)]
+    fn fill(&self, mut at: u64, mut parts: &mut [IoSliceMut<'_>]) -> std::io::Result<()> {
+        // Parts without bytes would look like the end of the file.
+        IoSliceMut::advance_slices(&mut parts, 0);
+        while !parts.is_empty() {
+            match rustix::io::preadv(&self.file, parts, at) {
+                Ok(0) => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => {
+                    IoSliceMut::advance_slices(&mut parts, read);
+                    at = at.saturating_add(read as u64);
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(windows)]
+    fn fill(&self, mut at: u64, parts: &mut [IoSliceMut<'_>]) -> std::io::Result<()> {
+        for part in parts {
+            let mut rest = &mut **part;
+            while !rest.is_empty() {
+                match std::os::windows::fs::FileExt::seek_read(&self.file, rest, at)? {
+                    0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                    n => {
+                        rest = rest.split_at_mut(n).1;
+                        at = at.saturating_add(n as u64);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Reads into memory that nobody has filled with zeros before.
     #[cfg(unix)]
     #[expect(unsafe_code, reason = "the memory may have room for more than is wanted")]
@@ -104,19 +145,9 @@ impl FileSource {
     }
 
     #[cfg(windows)]
-    fn read_exact(&self, len: usize, mut position: u64) -> std::io::Result<Vec<u8>> {
-        let mut buffer = self.pool.take(len);
-        buffer.resize(len, 0);
-        let mut rest = buffer.as_mut_slice();
-        while !rest.is_empty() {
-            match std::os::windows::fs::FileExt::seek_read(&self.file, rest, position)? {
-                0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-                n => {
-                    rest = rest.split_at_mut(n).1;
-                    position = position.saturating_add(n as u64);
-                }
-            }
-        }
+    fn read_exact(&self, len: usize, position: u64) -> std::io::Result<Vec<u8>> {
+        let mut buffer = self.pool.take_filled(len);
+        self.fill(position, &mut [IoSliceMut::new(&mut buffer)])?;
         Ok(buffer)
     }
 }

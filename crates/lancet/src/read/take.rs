@@ -13,8 +13,9 @@ use arrow_select::concat::concat_batches;
 
 use super::FileReader;
 use super::leaf::LeafColumnType;
-use super::read_request::{ReadRequest, Wanted, check_rows, in_order, sort};
+use super::read_request::{ReadRequest, Request, Wanted, check_rows, in_order, sort};
 use super::request::ProjectedColumns;
+use super::source::Source;
 use crate::error::Result;
 use crate::parallel::in_parallel;
 
@@ -39,7 +40,18 @@ impl FileReader {
         {
             return Ok(batch);
         }
-        self.run(self.request(projection, Wanted::Rows(rows.to_vec()))?)
+        self.run_placing(self.request(projection, Wanted::Rows(rows.to_vec()))?)
+    }
+
+    /// Drives a read whose long values need no copy.
+    fn run_placing(&self, mut request: ReadRequest) -> Result<RecordBatch> {
+        let Some(disk) = &self.file.disk else { return self.run(request) };
+        while !request.spans().is_empty() {
+            request.place_values(disk)?;
+            let bytes = disk.read(request.spans())?;
+            request.supply(bytes)?;
+        }
+        request.finish()
     }
 
     /// The rows, unless they have more items than offsets can count: the whole take tells that best.

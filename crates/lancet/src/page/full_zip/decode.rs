@@ -25,12 +25,13 @@ pub(crate) fn decode(
     };
     let mut rows =
         RowDecoder { layout, numbering: Numbering::new(&layout.layers)?, rep, def, values };
-    for (range, bytes) in task.rows.iter().zip(fetched) {
+    for ((range, span), bytes) in task.rows.iter().zip(&task.spans).zip(fetched) {
         match layout.width {
             ZipWidth::Value { bytes: width } if layout.bits_rep == 0 => {
                 rows.fixed_flat(bytes, width, range, scratch)
             }
             ZipWidth::Value { bytes: width } => rows.fixed_nested(bytes, width, range, scratch),
+            ZipWidth::Length { bytes: width } if task.placed => rows.placed(bytes, width, span),
             ZipWidth::Length { bytes: width } => rows.variable(bytes, width, range, scratch),
         }
         .in_buffer(0)?;
@@ -142,12 +143,7 @@ impl RowDecoder<'_> {
                 }
                 continue;
             }
-            let length = match length_bytes {
-                8 => cursor.u64("length of a zipped value")?,
-                _ => u64::from(cursor.u32("length of a zipped value")?),
-            };
-            let length = usize::try_from(length)
-                .map_err(|_| Error::corrupt(format!("a zipped value of {length} bytes")))?;
+            let length = value_length(&mut cursor, length_bytes)?;
             let at = cursor.position();
             let stored = cursor.take(length, "a zipped value")?;
             match (&self.layout.values, &mut *self.values) {
@@ -161,6 +157,25 @@ impl RowDecoder<'_> {
         }
         let num_rows = rows.end.saturating_sub(rows.start);
         ensure!(num_entries == num_rows, "{num_entries} entries in the bytes of {num_rows} rows");
+        Ok(())
+    }
+
+    /// The head of a row whose value is in its place.
+    fn placed(&mut self, head: &[u8], length_bytes: usize, span: &Range<u64>) -> Result<()> {
+        let mut cursor = Cursor::new(head);
+        let def = self.control_word(&mut cursor)?;
+        match &mut *self.values {
+            values if def > 0 => values.push_default(1)?,
+            Values::Variable(values) => {
+                let length = value_length(&mut cursor, length_bytes)?;
+                let size = usize::try_from(span.end.saturating_sub(span.start)).ok();
+                let fits = size == head.len().checked_add(length);
+                ensure!(fits, "a zipped value of {length} bytes in a row of {size:?}");
+                values.push_placed(length)?;
+            }
+            _ => return Err(Error::corrupt("zipped strings in a column of others")),
+        }
+        ensure!(cursor.rest().is_empty(), "more than one entry in the bytes of a row");
         Ok(())
     }
 
@@ -197,6 +212,15 @@ impl RowDecoder<'_> {
         );
         Ok(())
     }
+}
+
+/// Reads the length before a value.
+fn value_length(cursor: &mut Cursor<'_>, length_bytes: usize) -> Result<usize> {
+    let length = match length_bytes {
+        8 => cursor.u64("length of a zipped value")?,
+        _ => u64::from(cursor.u32("length of a zipped value")?),
+    };
+    usize::try_from(length).map_err(|_| Error::corrupt(format!("a zipped value of {length} bytes")))
 }
 
 fn split_control_word(word: u32, bits_def: u32) -> Result<(u16, u16)> {

@@ -14,7 +14,9 @@ mod decode;
 pub(crate) mod encode;
 mod index;
 mod layout;
+mod place;
 
 pub(crate) use decode::decode;
 pub(crate) use index::{FullZipIndex, row_bytes};
 pub(crate) use layout::FullZipLayout;
+pub(crate) use place::PlacedRows;
