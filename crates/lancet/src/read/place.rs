@@ -28,7 +28,9 @@ use crate::parallel::in_parallel;
 use crate::pool::Pool;
 
 /// Shorter values, on average, are read together and copied: calls cost more than that.
-const LONG_BYTES: u64 = 16 << 10;
+const LONG_BYTES: u64 = 4 << 10;
+/// Fewer bytes are not worth the preparations.
+const MIN_BYTES: u64 = 64 << 10;
 /// A call reads about this many bytes at most, so that there is work for all threads.
 const CALL_BYTES: u64 = 512 << 10;
 /// More bytes may be more than offsets can count, which the usual way tells.
@@ -69,7 +71,7 @@ fn placed_rows(read: &LeafRead) -> Option<Vec<PlacedRows>> {
         num_rows = num_rows.saturating_add(count_rows(&task.rows));
         num_bytes = num_bytes.saturating_add(count_rows(&task.spans));
     }
-    let long = num_rows.saturating_mul(LONG_BYTES).max(1)..=MAX_BYTES;
+    let long = num_rows.saturating_mul(LONG_BYTES).max(MIN_BYTES)..=MAX_BYTES;
     if !long.contains(&num_bytes) {
         return None;
     }
@@ -140,3 +142,7 @@ fn decode(
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;
