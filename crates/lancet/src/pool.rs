@@ -134,6 +134,23 @@ mod tests {
     }
 
     #[test]
+    fn filled_buffers_have_their_size_and_old_bytes() {
+        let pool = Arc::new(Pool::default());
+        assert_eq!(pool.take_filled(5), [0; 5]);
+        let mut buffer = pool.take_filled(MIN_BYTES + 1);
+        assert_eq!(buffer, [0; MIN_BYTES + 1]);
+        assert!(buffer.capacity() > MIN_BYTES + 1, "room for others");
+        buffer.fill(7);
+        let place = buffer.as_ptr();
+        drop(pool.lend(buffer));
+        let again = pool.take_filled(MIN_BYTES + 2);
+        assert_eq!(again.as_ptr(), place);
+        assert_eq!(again.split_at(MIN_BYTES + 1), (&[7; MIN_BYTES + 1][..], &[0][..]));
+        drop(pool.lend(again));
+        assert!(pool.take(MIN_BYTES).is_empty());
+    }
+
+    #[test]
     fn what_nobody_takes_goes_first() {
         let pool = Arc::new(Pool::default());
         let (a, b, c) = (MIN_BYTES, MAX_KEPT_BYTES / 2, MAX_KEPT_BYTES - 2 * MIN_BYTES);

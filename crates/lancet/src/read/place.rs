@@ -10,6 +10,8 @@
 //! memory   heads: head head head     values: value value value
 //! ```
 //!
+//! Only the blocking reader does so, for takes from files on disk; other drivers read spans.
+//!
 //! Heads that say something else than the index are no error here: the rows are then read and decoded
 //! as all others are, which tells what is wrong.
 

@@ -235,6 +235,37 @@ fn an_index_that_lies_is_found_as_ever() {
 }
 
 #[test]
+fn any_damage_is_found_as_ever() {
+    let (_, bytes) = write(binary(9_000));
+    let reader = FileReader::from_bytes(bytes.clone(), ReadOptions::default()).unwrap();
+    let pages = reader.inspect().unwrap().columns.remove(0).pages;
+    // The indexes, and the heads of the rows that have values.
+    let indexes = pages.iter().map(|page| &page.buffers[1]);
+    let mut places: Vec<usize> =
+        indexes.flat_map(|b| b.position as usize..(b.position + b.bytes) as usize).collect();
+    for row in (0..NUM_ROWS).filter(|row| row % 11 != 3) {
+        let Some(stored) = value(row, 9_000) else { continue };
+        let at = find(&bytes, stored.as_bytes());
+        places.extend(at - 5..at);
+    }
+    let mut random = 7_usize;
+    let mut next = || {
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random >> 33
+    };
+    let mut num_errors = 0;
+    for _ in 0..150 {
+        let mut broken = bytes.clone();
+        for _ in 0..1 + next() % 3 {
+            broken[places[next() % places.len()]] = next() as u8 % 16;
+        }
+        num_errors += compare(&broken, "damaged");
+    }
+    assert!(num_errors > 150, "{num_errors}");
+}
+
+#[test]
 fn the_limit_of_memory_holds() {
     let (batch, bytes) = write(binary(30_000));
     let disk = Disk::new(&bytes);

@@ -249,6 +249,25 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_filled_one_after_the_other() {
+        let path = std::env::temp_dir().join(format!("lancet-parts-{}", std::process::id()));
+        let bytes: Vec<u8> = (0..10_000).map(|i| i as u8).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let file = FileSource::open(&path).unwrap();
+        // More parts than one call takes, and some without bytes.
+        let mut memory = vec![0; 3_000];
+        let mut parts: Vec<_> = memory.chunks_mut(2).map(IoSliceMut::new).collect();
+        parts.insert(0, IoSliceMut::new(&mut []));
+        parts.push(IoSliceMut::new(&mut []));
+        file.read_into(100, &mut parts).unwrap();
+        assert_eq!(memory, bytes[100..3_100]);
+        file.read_into(20_000, &mut [IoSliceMut::new(&mut [])]).unwrap();
+        let beyond = file.read_into(9_000, &mut [IoSliceMut::new(&mut memory)]);
+        assert!(matches!(beyond, Err(Error::Io { .. })), "{beyond:?}");
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
     fn a_span_outside_is_an_error() {
         let file = Bytes::from_static(b"abc");
         assert!(file.read(&[1..4]).is_err());
