@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::bits::Planes;
 use crate::codec::fsst::{SymbolTable, TABLE_BYTES};
 use crate::codec::{
     Budget, Encoding, PackedField, PackedWidth, Scheme, Scratch, ValueType, Values, block,
@@ -51,7 +52,7 @@ pub fn decode(bytes: &[u8]) {
             let decoded =
                 block::decode_block(&encoding, rest, num_values, &value_type, &mut scratch);
             assert!(decoded.is_err() || decoded.is_ok_and(|values| values.len() == num_values));
-            let mut levels = Vec::new();
+            let mut levels = Planes::default();
             let decoded =
                 block::decode_levels(&encoding, rest, num_values, &mut levels, &mut scratch);
             assert!(decoded.is_err() || levels.len() == num_values);

@@ -30,6 +30,7 @@
     )
 )]
 
+mod bits;
 mod choose;
 mod codec;
 mod container;

@@ -116,7 +116,8 @@ impl Settings {
         let asked = self.is_compressor_asked() || self.options.dict_values_compression.is_some();
         let worth = match self.profile {
             _ if asked => 0.0,
-            Profile::Fast | Profile::Balanced => 1.0,
+            // The first row waits for all of them.
+            Profile::Fast | Profile::Balanced => 2.0,
             Profile::Small => 0.0,
         };
         bytes + scan_ns * worth

@@ -18,7 +18,6 @@
 //! | `128 * W` or `t * T / 8` | the `t = n % 1024` values left: packed, or raw if that is no longer |
 
 use std::ops::Range;
-use std::slice;
 
 use arrow_buffer::{ArrowNativeType, MutableBuffer};
 use fastlanes::BitPacking;
@@ -96,13 +95,7 @@ struct Packed<'a, T> {
 impl<T: Word> Packed<'_, T> {
     /// Checks a block and hands it to `read`.
     fn with<R>(width: usize, bytes: &[u8], read: impl FnOnce(Packed<'_, T>) -> R) -> Result<R> {
-        ensure!(width <= T::T, "values of {} bits are packed into {width} bits", T::T);
-        let expected = packed_bytes(width)?;
-        ensure!(
-            bytes.len() == expected,
-            "a block packed into {width} bits has {} bytes instead of {expected}",
-            bytes.len()
-        );
+        check_block::<T>(width, bytes)?;
         // SAFETY: `T` is an unsigned integer, for which every bit pattern is a value.
         match unsafe { bytes.align_to::<T>() } {
             ([], words, []) => Ok(read(Packed { width, words })),
@@ -134,6 +127,17 @@ impl<T: Word> Packed<'_, T> {
     }
 }
 
+fn check_block<T: Word>(width: usize, bytes: &[u8]) -> Result<()> {
+    ensure!(width <= T::T, "values of {} bits are packed into {width} bits", T::T);
+    let expected = packed_bytes(width)?;
+    ensure!(
+        bytes.len() == expected,
+        "a block packed into {width} bits has {} bytes instead of {expected}",
+        bytes.len()
+    );
+    Ok(())
+}
+
 fn packed_bytes(width: usize) -> Result<usize> {
     product(width, 128)
 }
@@ -143,23 +147,10 @@ fn last_block<T>(words: &mut [T]) -> Result<&mut [T; BLOCK]> {
     words.last_chunk_mut().ok_or_else(|| Error::corrupt("there is no room for a block"))
 }
 
-/// Where unpacked words go.
-trait Sink<T> {
-    fn room(&mut self, additional: usize) -> &mut [T];
-}
-
-impl<T: Word> Sink<T> for MutableBuffer {
-    fn room(&mut self, additional: usize) -> &mut [T] {
-        self.resize(self.len().saturating_add(additional.saturating_mul(size_of::<T>())), 0);
-        self.typed_data_mut()
-    }
-}
-
-impl<T: Word> Sink<T> for Vec<T> {
-    fn room(&mut self, additional: usize) -> &mut [T] {
-        self.resize(self.len().saturating_add(additional), T::default());
-        self
-    }
+/// Appends room for words; returns all words.
+fn room<T: Word>(out: &mut MutableBuffer, additional: usize) -> &mut [T] {
+    out.resize(out.len().saturating_add(additional.saturating_mul(size_of::<T>())), 0);
+    out.typed_data_mut()
 }
 
 /// Appends the values `ranges` of an inline-packed buffer.
@@ -173,23 +164,10 @@ pub(super) fn decode_inline(
     check_bits(bits, out)?;
     let picked = num_picked(ranges, num_values)?;
     let start = out.data.len();
-    with_word!(bits, T => inline_into::<T, _>(buffer, num_values, ranges, picked, out.data.to_mut()))?;
+    with_word!(bits, T => inline_into::<T>(buffer, num_values, ranges, picked, out.data.to_mut()))?;
     let width = out.width_bytes().unwrap_or_default();
     out.data.to_mut().truncate(start.saturating_add(product(picked, width)?));
     out.len = out.len.saturating_add(picked);
-    Ok(())
-}
-
-/// Appends all levels of an inline-packed buffer.
-pub(super) fn decode_inline_levels(
-    buffer: &[u8],
-    num_levels: usize,
-    out: &mut Vec<u16>,
-) -> Result<()> {
-    let end = out.len().saturating_add(num_levels);
-    let all = 0..num_levels;
-    inline_into(buffer, num_levels, slice::from_ref(&all), num_levels, out)?;
-    out.truncate(end);
     Ok(())
 }
 
@@ -205,18 +183,15 @@ fn check_bits(bits: u64, out: &FixedValues) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks the values `ranges` behind what `out` holds. May leave up to a block more than that.
-fn inline_into<T: Word, S: Sink<T>>(
+/// The width and the packed block of an inline-packed buffer; none if it has no values.
+pub(super) fn inline_block<T: Word>(
     buffer: &[u8],
     num_values: usize,
-    ranges: &[Range<usize>],
-    picked: usize,
-    out: &mut S,
-) -> Result<()> {
+) -> Result<Option<(usize, &[u8])>> {
     ensure!(num_values <= BLOCK, "a bit-packed chunk holds {num_values} values, more than 1024");
     if num_values == 0 {
         ensure!(buffer.is_empty(), "a chunk without values has {} bytes", buffer.len());
-        return Ok(());
+        return Ok(None);
     }
     let header = buffer.split_at_checked(size_of::<T>());
     let Some((width, payload)) = header else {
@@ -226,9 +201,22 @@ fn inline_into<T: Word, S: Sink<T>>(
         )));
     };
     let width = size(T::read(width).widen())?;
+    check_block::<T>(width, payload)?;
+    Ok(Some((width, payload)))
+}
+
+/// Unpacks the values `ranges` behind what `out` holds. May leave up to a block more than that.
+fn inline_into<T: Word>(
+    buffer: &[u8],
+    num_values: usize,
+    ranges: &[Range<usize>],
+    picked: usize,
+    out: &mut MutableBuffer,
+) -> Result<()> {
+    let Some((width, payload)) = inline_block::<T>(buffer, num_values)? else { return Ok(()) };
     // Measured: about here picking values one by one starts to cost more than the whole block.
     if picked <= T::T.saturating_mul(2) {
-        let room = out.room(picked);
+        let room = room::<T>(out, picked);
         let start = room.len().saturating_sub(picked);
         let room = room.get_mut(start..).unwrap_or_default();
         return Packed::with(width, payload, |packed| {
@@ -237,7 +225,7 @@ fn inline_into<T: Word, S: Sink<T>>(
         });
     }
     // Unpacked in place; the ranges then move to the front, where nothing is read any more.
-    let block = last_block(out.room(BLOCK))?;
+    let block = last_block(room::<T>(out, BLOCK))?;
     Packed::with(width, payload, |packed| packed.unpack(block))?;
     let mut position = 0_usize;
     for range in ranges {
@@ -262,59 +250,79 @@ pub(crate) fn decode_out_of_line(
     // A bit may stand for a whole word, and no bits for any number of them.
     scratch.claim(size_u64(super::byte_len(num_values, bits)?), "a packed block")?;
     with_word!(bits, T => {
-        out_of_line_into::<T, _>(bytes, packed_bits, num_values, out.data.to_mut())
+        out_of_line_into::<T>(bytes, packed_bits, num_values, out.data.to_mut())
     })?;
     out.len = out.len.saturating_add(num_values);
     Ok(())
 }
 
-/// Appends all levels of an out-of-line packed block.
-pub(super) fn decode_out_of_line_levels(
-    bytes: &[u8],
-    packed_bits: u64,
-    num_levels: usize,
-    out: &mut Vec<u16>,
-) -> Result<()> {
-    out_of_line_into(bytes, packed_bits, num_levels, out)
+/// The parts of an out-of-line packed block.
+pub(super) struct OutOfLine<'a> {
+    pub(super) width: usize,
+    /// Blocks of 1,024 values; none where the width is 0.
+    pub(super) full: std::slice::ChunksExact<'a, u8>,
+    /// The values left.
+    pub(super) tail: Tail<'a>,
 }
 
-fn out_of_line_into<T: Word, S: Sink<T>>(
+/// Fewer than 1,024 values.
+pub(super) enum Tail<'a> {
+    Raw(&'a [u8]),
+    Packed(&'a [u8]),
+}
+
+impl<'a> OutOfLine<'a> {
+    pub(super) fn new<T: Word>(
+        bytes: &'a [u8],
+        packed_bits: u64,
+        num_values: usize,
+    ) -> Result<Self> {
+        let width = size(packed_bits)?;
+        ensure!(width <= T::T, "values of {} bits are packed into {width} bits", T::T);
+        let block_bytes = packed_bytes(width)?;
+        let tail = num_values.checked_rem(BLOCK).unwrap_or(0);
+        let num_full = num_values.checked_div(BLOCK).unwrap_or(0);
+        let full_bytes = product(num_full, block_bytes)?;
+        let raw_bytes = product(tail, size_of::<T>())?;
+        let packed_tail_bytes = if tail == 0 { 0 } else { block_bytes };
+        let is_raw = Some(bytes.len()) == full_bytes.checked_add(raw_bytes);
+        ensure!(
+            is_raw || Some(bytes.len()) == full_bytes.checked_add(packed_tail_bytes),
+            "{num_values} values packed into {width} bits have {} bytes instead of {} or {}",
+            bytes.len(),
+            full_bytes.saturating_add(raw_bytes),
+            full_bytes.saturating_add(packed_tail_bytes)
+        );
+        let (full, rest) = bytes.split_at_checked(full_bytes).unwrap_or_default();
+        let full = full.chunks_exact(block_bytes.max(1));
+        Ok(Self { width, full, tail: if is_raw { Tail::Raw(rest) } else { Tail::Packed(rest) } })
+    }
+}
+
+fn out_of_line_into<T: Word>(
     bytes: &[u8],
     packed_bits: u64,
     num_values: usize,
-    out: &mut S,
+    out: &mut MutableBuffer,
 ) -> Result<()> {
-    let width = size(packed_bits)?;
-    ensure!(width <= T::T, "values of {} bits are packed into {width} bits", T::T);
-    let block_bytes = packed_bytes(width)?;
-    let tail = num_values.checked_rem(BLOCK).unwrap_or(0);
-    let num_full = num_values.checked_div(BLOCK).unwrap_or(0);
-    let full_bytes = product(num_full, block_bytes)?;
-    let raw_bytes = product(tail, size_of::<T>())?;
-    let packed_tail_bytes = if tail == 0 { 0 } else { block_bytes };
-    let is_raw = Some(bytes.len()) == full_bytes.checked_add(raw_bytes);
-    ensure!(
-        is_raw || Some(bytes.len()) == full_bytes.checked_add(packed_tail_bytes),
-        "{num_values} values packed into {width} bits have {} bytes instead of {} or {}",
-        bytes.len(),
-        full_bytes.saturating_add(raw_bytes),
-        full_bytes.saturating_add(packed_tail_bytes)
-    );
-    let (full, rest) = bytes.split_at_checked(full_bytes).unwrap_or_default();
-    let room = out.room(num_values);
+    let OutOfLine { width, full, tail } = OutOfLine::new::<T>(bytes, packed_bits, num_values)?;
+    let room = room::<T>(out, num_values);
     let start = room.len().saturating_sub(num_values);
     let (blocks, last) = room.get_mut(start..).unwrap_or_default().as_chunks_mut::<BLOCK>();
     // Blocks of width 0 have no bytes to walk along; their values are the zeros of the new room.
-    for (block, packed) in blocks.iter_mut().zip(full.chunks_exact(block_bytes.max(1))) {
+    for (block, packed) in blocks.iter_mut().zip(full) {
         Packed::with(width, packed, |packed| packed.unpack(block))?;
     }
-    if is_raw {
-        let words = rest.chunks_exact(size_of::<T>()).map(T::read);
-        last.iter_mut().zip(words).for_each(|(to, word)| *to = word);
-    } else {
-        let mut block = [T::default(); BLOCK];
-        Packed::with(width, rest, |packed| packed.unpack(&mut block))?;
-        last.iter_mut().zip(block).for_each(|(to, value)| *to = value);
+    match tail {
+        Tail::Raw(words) => {
+            let words = words.chunks_exact(size_of::<T>()).map(T::read);
+            last.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+        }
+        Tail::Packed(packed) => {
+            let mut block = [T::default(); BLOCK];
+            Packed::with(width, packed, |packed| packed.unpack(&mut block))?;
+            last.iter_mut().zip(block).for_each(|(to, value)| *to = value);
+        }
     }
     Ok(())
 }

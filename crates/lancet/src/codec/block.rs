@@ -5,8 +5,9 @@ use std::slice;
 use super::flat::{self, Rows};
 use super::{
     Encoding, Scratch, ValueType, Values, bitpack, byte_len, fixed_size_list, general, mini_block,
-    mismatch, product, rle, size_u64, variable,
+    mismatch, packed_levels, product, rle, size_u64, variable,
 };
+use crate::bits::Planes;
 use crate::error::{Error, Result, ensure};
 
 /// More levels than this were never written into one chunk.
@@ -141,33 +142,18 @@ pub(crate) fn decode_levels(
     encoding: &Encoding,
     bytes: &[u8],
     num_levels: usize,
-    out: &mut Vec<u16>,
+    out: &mut Planes,
     scratch: &mut Scratch,
 ) -> Result<()> {
     match encoding {
-        Encoding::Flat { bits: 16 } => {
-            ensure!(
-                bytes.len() == product(num_levels, 2)?,
-                "{num_levels} levels have {} bytes",
-                bytes.len()
-            );
-            out.extend(bytes.as_chunks().0.iter().map(|&level| u16::from_le_bytes(level)));
-            Ok(())
-        }
+        Encoding::Flat { bits: 16 } => flat::decode_levels(bytes, num_levels, out),
         Encoding::InlineBitpacking { bits: 16 } => {
-            bitpack::decode_inline_levels(bytes, num_levels, out)
+            packed_levels::decode_inline(bytes, num_levels, out)
         }
         Encoding::OutOfLineBitpacking { bits: 16, packed_bits } => {
-            bitpack::decode_out_of_line_levels(bytes, *packed_bits, num_levels, out)
+            packed_levels::decode_out_of_line(bytes, *packed_bits, num_levels, out)
         }
-        Encoding::Rle { bits: 16 } => {
-            let levels = &mut scratch.levels;
-            levels.data.to_mut().clear();
-            levels.len = 0;
-            rle::decode_block(bytes, 16, num_levels, levels)?;
-            out.extend_from_slice(levels.data.typed_data());
-            Ok(())
-        }
+        Encoding::Rle { bits: 16 } => rle::decode_levels(bytes, num_levels, out),
         Encoding::General { scheme, values, .. } => {
             let bytes = scratch.decompress(*scheme, bytes, block_bytes(values, num_levels)?)?;
             decode_levels(values, &bytes, num_levels, out, scratch)?;

@@ -8,6 +8,7 @@ use std::ops::Range;
 use arrow_buffer::MutableBuffer;
 
 use super::{FixedValues, byte_len, product};
+use crate::bits::{Planes, WORD, transpose};
 use crate::error::{Error, Result, ensure};
 
 /// Appends the values `ranges` of a buffer of `num_values` units of `scale` values each.
@@ -27,6 +28,21 @@ pub(super) fn decode_ranges(
     for range in ranges {
         ensure!(range.end <= num_values, "the values {range:?} end beyond {num_values} values");
         out.append_flat(buffer, product(range.start, scale)?..product(range.end, scale)?)?;
+    }
+    Ok(())
+}
+
+/// Appends levels: values of 16 bits.
+pub(super) fn decode_levels(buffer: &[u8], num_levels: usize, out: &mut Planes) -> Result<()> {
+    ensure!(
+        buffer.len() == product(num_levels, 2)?,
+        "{num_levels} levels have {} bytes",
+        buffer.len()
+    );
+    for block in buffer.as_chunks().0.chunks(WORD) {
+        let mut levels = [0; WORD];
+        levels.iter_mut().zip(block).for_each(|(to, level)| *to = u16::from_le_bytes(*level));
+        out.push_words(&transpose(&levels).map(|word| [word]), block.len());
     }
     Ok(())
 }

@@ -30,6 +30,7 @@ pub(crate) mod fsst;
 mod gather;
 pub(crate) mod general;
 pub(crate) mod mini_block;
+mod packed_levels;
 mod packed_struct;
 pub(crate) mod per_value;
 mod rle;
@@ -236,8 +237,6 @@ pub(crate) struct Scratch {
     leased: u64,
     /// Decompressed bytes of the unit at hand.
     pub(crate) bytes: Vec<u8>,
-    /// Levels of a unit whose codec yields plain values.
-    levels: FixedValues,
     /// Checked dictionary indices of a unit.
     indices: Vec<u32>,
     /// Where the codes of a unit of coded strings go.
@@ -264,7 +263,6 @@ impl Scratch {
             budget: budget.clone(),
             leased: 0,
             bytes: Vec::new(),
-            levels: FixedValues::new(16),
             indices: Vec::new(),
             places: Vec::new(),
         }

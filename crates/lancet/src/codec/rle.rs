@@ -13,6 +13,7 @@
 use std::ops::Range;
 
 use super::FixedValues;
+use crate::bits::Planes;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ensure};
 
@@ -51,6 +52,20 @@ pub(crate) fn decode_block(
         "the runs of the block hold {sum} values instead of {num_values}"
     );
     expand(values, lengths, bits, std::slice::from_ref(&(0..num_values)), out)
+}
+
+/// Appends the levels of a block.
+pub(crate) fn decode_levels(bytes: &[u8], num_levels: usize, out: &mut Planes) -> Result<()> {
+    let (levels, lengths) = split_block(bytes)?;
+    let sum = sum_lengths(levels, lengths, 16)?;
+    ensure!(
+        sum == num_levels as u64,
+        "the runs of the block hold {sum} levels instead of {num_levels}"
+    );
+    for (level, length) in levels.as_chunks().0.iter().zip(lengths) {
+        out.push_run(u16::from_le_bytes(*level), usize::from(*length));
+    }
+    Ok(())
 }
 
 /// The number of values in the runs of a block.

@@ -15,11 +15,12 @@
 
 use arrow_buffer::NullBuffer;
 
+use crate::bits::Planes;
 use crate::error::{Error, Result, ensure};
-use crate::levels::bits::{Validity, at_most, blocks, compress, ones};
 use crate::levels::entries::Entries;
 use crate::levels::lists::{ListRule, Lists};
-use crate::levels::{Layer, LayerKind, ListOffsets, Numbering, check_kinds, count_visible};
+use crate::levels::validity::Validity;
+use crate::levels::{Layer, LayerKind, ListOffsets, Numbering, check_kinds};
 
 /// One finished layer. A slot under a null slot of the next layer outside is null too, if its page lets it be null.
 #[derive(Debug)]
@@ -79,8 +80,8 @@ impl Assembler {
     pub(crate) fn push(
         &mut self,
         layers: &[Layer],
-        rep: Option<&[u16]>,
-        def: Option<&[u16]>,
+        rep: Option<&Planes>,
+        def: Option<&Planes>,
         num_entries: usize,
     ) -> Result<usize> {
         check_kinds(layers, &self.kinds)?;
@@ -89,7 +90,7 @@ impl Assembler {
 
         let num_values = match &entries.def {
             Some(def) if numbering.max_visible < numbering.max_def => {
-                count_visible(def, numbering.max_visible)
+                def.at_most(numbering.max_visible).count()
             }
             _ => num_entries,
         };
@@ -185,21 +186,28 @@ fn push_items(
     let Some(def) = entries.def.as_deref().filter(|_| layer == Layer::NullableItem) else {
         return validity.push_valid(slots);
     };
-    let all_are_slots = slots == entries.len;
-    for (block, count) in blocks(def) {
-        let live = ones(count);
-        let valid = at_most(&block, consumed) & live;
-        if all_are_slots {
-            validity.push(valid, count);
-            continue;
-        }
-        let is_slot = at_most(&block, slot_limit) & live;
-        validity.push(compress(valid, is_slot), is_slot.count_ones() as usize);
+    let valid = def.at_most(consumed);
+    if slots == entries.len {
+        validity.push(&valid);
+    } else {
+        validity.push(&valid.select(&def.at_most(slot_limit)));
     }
 }
 
 #[cfg(test)]
 impl Assembler {
+    /// Appends rows whose levels are plain numbers.
+    pub(crate) fn push_levels(
+        &mut self,
+        layers: &[Layer],
+        rep: Option<&[u16]>,
+        def: Option<&[u16]>,
+        num_entries: usize,
+    ) -> Result<usize> {
+        let (rep, def) = (rep.map(Planes::from), def.map(Planes::from));
+        self.push(layers, rep.as_ref(), def.as_ref(), num_entries)
+    }
+
     /// Acts as if the lists held this many items already.
     pub(crate) fn pretend_items(&mut self, num_items: usize) {
         for layer in &mut self.layers {

@@ -2,23 +2,23 @@
 
 use std::borrow::Cow;
 
+use crate::bits::{Bits, Planes};
 use crate::error::{Result, ensure};
 use crate::levels::Numbering;
-use crate::levels::bits::{BLOCK, positions};
 
 /// The entries that are left for the layers outside. Without definition levels all of them are valid.
 pub(crate) struct Entries<'a> {
     pub(crate) len: usize,
-    pub(crate) rep: Option<Cow<'a, [u16]>>,
-    pub(crate) def: Option<Cow<'a, [u16]>>,
+    pub(crate) rep: Option<Cow<'a, Planes>>,
+    pub(crate) def: Option<Cow<'a, Planes>>,
 }
 
 impl<'a> Entries<'a> {
     /// The entries of a page, once their levels are known to describe a nesting.
     pub(crate) fn checked(
         numbering: &Numbering,
-        rep: Option<&'a [u16]>,
-        def: Option<&'a [u16]>,
+        rep: Option<&'a Planes>,
+        def: Option<&'a Planes>,
         len: usize,
     ) -> Result<Self> {
         for levels in [rep, def].into_iter().flatten() {
@@ -27,7 +27,7 @@ impl<'a> Entries<'a> {
         numbering.check(rep, def)?;
         let rep = rep.filter(|_| numbering.max_rep > 0);
         if numbering.max_rep > 0 && len > 0 {
-            let first = rep.and_then(|rep| rep.first().copied());
+            let first = rep.map(|rep| rep.get(0));
             ensure!(
                 first == Some(numbering.max_rep),
                 "the first repetition level of a row is {first:?} instead of {}",
@@ -48,43 +48,29 @@ impl<'a> Entries<'a> {
         );
         self.len = self.len.checked_div(dimension).unwrap_or(0);
         let Some(def) = &self.def else { return Ok(()) };
-        let mut thinned = Vec::with_capacity(self.len);
-        for group in def.chunks_exact(dimension) {
-            let first = group.first().copied().unwrap_or(0);
-            let agrees = |d: &u16| if first > consumed { *d == first } else { *d <= consumed };
-            ensure!(group.iter().all(agrees), "the entries of a fixed-size list disagree about it");
+        let mut thinned = Planes::default();
+        for list in 0..self.len {
+            let start = list.saturating_mul(dimension);
+            let first = def.get(start);
+            let agrees = |d: u16| if first > consumed { d == first } else { d <= consumed };
+            ensure!(
+                def.iter(start..start.saturating_add(dimension)).all(agrees),
+                "the entries of a fixed-size list disagree about it"
+            );
             thinned.push(first);
         }
         self.def = Some(Cow::Owned(thinned));
         Ok(())
     }
-}
 
-/// The entries that begin a list, for the layers outside.
-pub(crate) struct Kept {
-    len: usize,
-    rep: Option<Vec<u16>>,
-    def: Option<Vec<u16>>,
-}
-
-impl Kept {
-    pub(crate) fn new(keeps_rep: bool, keeps_def: bool, capacity: usize) -> Self {
-        let levels = || Vec::with_capacity(capacity);
-        Self { len: 0, rep: keeps_rep.then(levels), def: keeps_def.then(levels) }
-    }
-
-    #[inline]
-    pub(crate) fn push(&mut self, begins: u64, rep: &[u16; BLOCK], def: &[u16; BLOCK]) {
-        self.len = self.len.saturating_add(begins.count_ones() as usize);
-        for (kept, levels) in [(&mut self.rep, rep), (&mut self.def, def)] {
-            if let Some(kept) = kept {
-                let level_at = |at: usize| levels.get(at % BLOCK).copied().unwrap_or(0);
-                kept.extend(positions(begins).map(level_at));
-            }
-        }
-    }
-
-    pub(crate) fn into_entries<'a>(self) -> Entries<'a> {
-        Entries { len: self.len, rep: self.rep.map(Cow::Owned), def: self.def.map(Cow::Owned) }
+    /// Leaves the entries that `mask` selects, with the levels that the layers outside need.
+    pub(crate) fn keep(&mut self, mask: &Bits, needs_rep: bool, needs_def: bool) {
+        let keep = |levels: &mut Option<Cow<'a, Planes>>, needed: bool| {
+            let levels = levels.take().filter(|_| needed);
+            levels.map(|levels| Cow::Owned(levels.select(mask)))
+        };
+        self.rep = keep(&mut self.rep, needs_rep);
+        self.def = keep(&mut self.def, needs_def);
+        self.len = mask.count();
     }
 }

@@ -14,9 +14,10 @@
 use arrow_array::OffsetSizeTrait;
 use arrow_buffer::OffsetBuffer;
 
+use crate::bits::{Bits, Planes, is_set, positions};
 use crate::error::{Error, Result, ensure};
-use crate::levels::bits::{BLOCK, Validity, at_most, blocks, compress, count, ones, positions};
-use crate::levels::entries::{Entries, Kept};
+use crate::levels::entries::Entries;
+use crate::levels::validity::Validity;
 use crate::levels::{Layer, Numbering};
 
 /// The lists of a layer: where each starts, and how many items all of them have.
@@ -59,24 +60,12 @@ impl ListRule {
         Self { number, floor, empty, slot_limit, keeps_rep, keeps_def }
     }
 
-    /// Which entries of a block have a valid list.
-    #[inline]
-    fn valid(&self, def: &[u16; BLOCK], has_items: u64) -> u64 {
-        let is_empty = match self.empty {
-            Some(level) => at_most(def, level) & !at_most(def, level.saturating_sub(1)),
-            None => 0,
-        };
-        has_items | is_empty
+    /// Which entries have a valid list.
+    fn valid(&self, def: &Planes, has_items: &Bits) -> Bits {
+        let Some(empty) = self.empty else { return has_items.clone() };
+        let is_empty = def.at_least(empty).join(&def.at_most(empty), |a, b| a & b);
+        has_items.join(&is_empty, |a, b| a | b)
     }
-}
-
-/// The masks of the drawing above.
-#[derive(Clone, Copy)]
-struct Block {
-    begins: u64,
-    here: u64,
-    has_items: u64,
-    valid: u64,
 }
 
 impl<O: OffsetSizeTrait> Lists<O> {
@@ -89,95 +78,76 @@ impl<O: OffsetSizeTrait> Lists<O> {
         num_items: usize,
         rule: &ListRule,
     ) -> Result<usize> {
-        let before = self.starts.len();
-        let mut next_item = self.num_items;
-        self.num_items = next_item.saturating_add(num_items);
+        let first_item = self.num_items;
+        self.num_items = first_item.saturating_add(num_items);
         if self.num_items > O::MAX_OFFSET {
             let items = self.num_items;
             return Err(Error::invalid(format!(
                 "{items} list items do not fit 32-bit offsets; ask for fewer rows at a time"
             )));
         }
-        let rep = entries.rep.take().unwrap_or_default();
-        let def = entries.def.take();
-        let num_begins = count(&rep, |level| level >= rule.number);
-        self.starts.reserve(num_begins.saturating_add(1));
-        let mut kept = Kept::new(rule.keeps_rep, rule.keeps_def && def.is_some(), num_begins);
-        let mut def_blocks = def.as_deref().map(blocks);
-        for (rep, count) in blocks(&rep) {
-            let live = ones(count);
-            let begins = !at_most(&rep, rule.number.saturating_sub(1)) & live;
-            let def =
-                def_blocks.as_mut().and_then(Iterator::next).map_or([0; BLOCK], |(def, _)| def);
-            let has_items =
-                if def_blocks.is_some() { at_most(&def, rule.floor) & live } else { live };
-            if has_items == live {
-                let num_lists = self.push_starts(begins, live, next_item);
-                validity.push_valid(num_lists);
-            } else {
-                let here = begins & at_most(&def, rule.slot_limit);
-                let valid = rule.valid(&def, has_items);
-                self.push_block(validity, Block { begins, here, has_items, valid }, next_item);
+        let none = Planes::default();
+        let begins = entries.rep.as_deref().unwrap_or(&none).at_least(rule.number);
+        let (here, has_items) = match &entries.def {
+            None => {
+                validity.push_valid(begins.count());
+                (begins.clone(), Bits::ones(begins.len()))
             }
-            next_item = next_item.wrapping_add(has_items.count_ones() as usize);
-            kept.push(begins, &rep, &def);
-        }
-        ensure!(
-            next_item == self.num_items,
-            "{next_item} list items lie over {} slots",
-            self.num_items
-        );
-        *entries = kept.into_entries();
-        Ok(self.starts.len().saturating_sub(before))
-    }
-
-    /// Appends the lists of a block where some entries have no items.
-    #[inline]
-    fn push_block(&mut self, validity: &mut Validity, block: Block, next_item: usize) {
-        let Block { begins, here, has_items, valid } = block;
-        if here == begins {
-            let num_lists = self.push_starts(begins, has_items, next_item);
-            if valid & begins == begins {
-                validity.push_valid(num_lists);
-            } else {
-                validity.push(compress(valid, begins), num_lists);
+            Some(def) => {
+                let has_items = def.at_most(rule.floor);
+                let here = begins.join(&def.at_most(rule.slot_limit), |a, b| a & b);
+                validity.push(&rule.valid(def, &has_items).select(&here));
+                (here, has_items)
             }
-            return;
-        }
-        let (mut bits, mut num_lists, mut without_items) = (0u64, 0usize, 0usize);
-        let is_set = |mask: u64, at: usize| (mask >> at) & 1;
-        for at in positions(begins) {
-            if is_set(here, at) != 0 {
-                let start = next_item.wrapping_add(at).wrapping_sub(without_items);
-                self.starts.push(O::usize_as(start));
-                bits |= is_set(valid, at) << num_lists;
-                num_lists = num_lists.wrapping_add(1);
-            }
-            without_items = without_items.wrapping_add(usize::from(is_set(has_items, at) == 0));
-        }
-        validity.push(bits, num_lists);
-    }
-
-    /// Appends where the lists of a block start, each at the items before it; returns their number.
-    #[inline]
-    fn push_starts(&mut self, begins: u64, has_items: u64, next_item: usize) -> usize {
-        let mut starts = [O::default(); BLOCK];
-        let (mut rest, mut num_lists, mut without_items) = (begins, 0_usize, 0_usize);
-        while let Some(start) = starts.get_mut(num_lists).filter(|_| rest != 0) {
-            let at = rest.trailing_zeros();
-            rest &= rest.wrapping_sub(1);
-            let before = next_item.wrapping_add(at as usize);
-            *start = O::usize_as(before.wrapping_sub(without_items));
-            // An entry without items always begins a list.
-            without_items = without_items.wrapping_add(usize::from((has_items >> at) & 1 == 0));
-            num_lists = num_lists.wrapping_add(1);
-        }
-        self.starts.extend_from_slice(starts.get(..num_lists).unwrap_or_default());
-        num_lists
+        };
+        let (before, num_lists) = (self.starts.len(), here.count());
+        // With room for the end, which comes last.
+        self.starts.reserve(num_lists.saturating_add(1));
+        self.starts.resize(before.saturating_add(num_lists), O::default());
+        let starts = self.starts.get_mut(before..).unwrap_or_default();
+        let end = place(starts, &begins, &here, &has_items, first_item);
+        ensure!(end == self.num_items, "{end} list items lie over {} slots", self.num_items);
+        entries.keep(&begins, rule.keeps_rep, rule.keeps_def);
+        Ok(num_lists)
     }
 
     pub(crate) fn finish(mut self) -> OffsetBuffer<O> {
         self.starts.push(O::usize_as(self.num_items));
         OffsetBuffer::new(self.starts.into())
     }
+}
+
+/// Fills in where the lists that are `here` start, each at the items before it. Returns the items before the next list.
+fn place<O: OffsetSizeTrait>(
+    starts: &mut [O],
+    begins: &Bits,
+    here: &Bits,
+    has_items: &Bits,
+    first_item: usize,
+) -> usize {
+    let mut starts = starts.iter_mut();
+    let mut next_item = first_item;
+    let words = begins.words().iter().zip(here.words()).zip(has_items.words());
+    for ((&begins, &here), &has_items) in words {
+        // An entry without items always begins a list, and one that is not here has none.
+        if begins & !has_items == 0 {
+            for (at, start) in positions(begins).zip(starts.by_ref()) {
+                *start = O::usize_as(next_item.wrapping_add(at));
+            }
+        } else {
+            let mut without_items = 0_usize;
+            for at in positions(begins) {
+                if is_set(here, at)
+                    && let Some(start) = starts.next()
+                {
+                    let before = next_item.wrapping_add(at).wrapping_sub(without_items);
+                    *start = O::usize_as(before);
+                }
+                let is_without = usize::from(!is_set(has_items, at));
+                without_items = without_items.wrapping_add(is_without);
+            }
+        }
+        next_item = next_item.wrapping_add(has_items.count_ones() as usize);
+    }
+    next_item
 }

@@ -12,7 +12,6 @@
 )]
 
 mod assemble;
-mod bits;
 mod entries;
 mod extract;
 mod lists;
@@ -21,13 +20,14 @@ mod numbering;
 mod oracle;
 mod rows;
 mod shred;
+mod validity;
 
 pub(crate) use assemble::{AssembledLayer, Assembler};
-pub(crate) use bits::leaf_validity;
 pub(crate) use extract::{LeafPiece, NestingLayer, Step, extract};
 pub(crate) use numbering::{Numbering, check_kinds};
-pub(crate) use rows::{count_rows, count_visible, preamble, select_rows};
+pub(crate) use rows::Rows;
 pub(crate) use shred::{Shredded, max_entries, shred};
+pub(crate) use validity::leaf_validity;
 
 use arrow_buffer::OffsetBuffer;
 

@@ -13,6 +13,7 @@
 //! the entry begins a list `k`, and so does the next entry. Both must therefore have a repetition level of at least
 //! `k`; streams that keep this rule and begin with `max_rep` always describe exactly one nesting.
 
+use crate::bits::{Planes, WORD, ones};
 use crate::error::{Error, Result, ensure};
 use crate::levels::{Layer, LayerKind};
 
@@ -72,21 +73,19 @@ impl Numbering {
     }
 
     /// Checks the levels of consecutive entries of a page; they need not begin with a row.
-    pub(crate) fn check(&self, rep: Option<&[u16]>, def: Option<&[u16]>) -> Result<()> {
-        let largest = |levels: Option<&[u16]>| {
-            levels.unwrap_or_default().iter().fold(0, |max: u16, level| max.max(*level))
-        };
-        let (largest_rep, largest_def) = (largest(rep), largest(def));
-        ensure!(
-            largest_rep <= self.max_rep,
-            "repetition level {largest_rep} in a page with {} list layers",
-            self.max_rep
-        );
-        ensure!(
-            largest_def <= self.max_def,
-            "definition level {largest_def} in a page with {} definition levels",
-            self.max_def
-        );
+    pub(crate) fn check(&self, rep: Option<&Planes>, def: Option<&Planes>) -> Result<()> {
+        if let Some(level) = rep.and_then(|rep| first_above(rep, self.max_rep)) {
+            let rule =
+                format!("repetition level {level} in a page with {} list layers", self.max_rep);
+            return Err(Error::corrupt(rule));
+        }
+        if let Some(level) = def.and_then(|def| first_above(def, self.max_def)) {
+            let rule = format!(
+                "definition level {level} in a page with {} definition levels",
+                self.max_def
+            );
+            return Err(Error::corrupt(rule));
+        }
         let (Some(rep), Some(def)) = (rep, def) else { return Ok(()) };
         ensure!(
             rep.len() == def.len(),
@@ -95,7 +94,7 @@ impl Numbering {
             def.len()
         );
         for (list, floor) in (1u16..).zip(&self.floors) {
-            if largest_def > *floor {
+            if *floor < self.max_def {
                 check_childless(rep, def, list, *floor)?;
             }
         }
@@ -103,21 +102,28 @@ impl Numbering {
     }
 }
 
+/// The first level above the largest one allowed.
+fn first_above(levels: &Planes, max: u16) -> Option<u16> {
+    levels.above(max).nth(0, 0).map(|position| levels.get(position))
+}
+
 /// An entry above the floor of a list says that the list has no items: the entry begins such a list, the next one too.
-fn check_childless(rep: &[u16], def: &[u16], list: u16, floor: u16) -> Result<()> {
-    // Flags as wide as the levels, and no way out: this becomes vector code.
-    let breaks = |rep: &[u16]| {
-        let broken = |(d, r): (&u16, &u16)| u16::from(*d > floor) & u16::from(*r < list);
-        def.iter().zip(rep).map(broken).fold(0_u16, |all, one| all | one) != 0
-    };
-    ensure!(
-        !breaks(rep),
-        "a definition level above {floor} needs a repetition level of at least {list}"
-    );
-    ensure!(
-        !breaks(rep.get(1..).unwrap_or_default()),
-        "a repetition level below {list} continues a list without items"
-    );
+fn check_childless(rep: &Planes, def: &Planes, list: u16, floor: u16) -> Result<()> {
+    let (childless, begins) = (def.above(floor), rep.at_least(list));
+    // The last bit of the word before.
+    let (mut before, mut continued) = (0, 0);
+    let mut num_left = rep.len();
+    for (childless, begins) in childless.words().iter().zip(begins.words()) {
+        ensure!(
+            childless & !begins == 0,
+            "a definition level above {floor} needs a repetition level of at least {list}"
+        );
+        let after = childless.wrapping_shl(1) | before;
+        continued |= after & !begins & ones(num_left);
+        before = childless.wrapping_shr(63);
+        num_left = num_left.saturating_sub(WORD);
+    }
+    ensure!(continued == 0, "a repetition level below {list} continues a list without items");
     Ok(())
 }
 
@@ -171,7 +177,7 @@ mod tests {
     #[test]
     fn each_rule_of_the_levels_is_checked() {
         let n = deep();
-        let check = |rep: &[u16], def: &[u16]| n.check(Some(rep), Some(def));
+        let check = |rep: &[u16], def: &[u16]| n.check(Some(&rep.into()), Some(&def.into()));
         check(&[2, 0, 1, 1, 1, 2, 2], &[0, 1, 4, 2, 3, 5, 0]).unwrap();
         let rule = |rep: &[u16], def: &[u16]| check(rep, def).unwrap_err().to_string();
         assert!(rule(&[2, 0], &[0]).contains("2 repetition levels stand beside 1 definition"));

@@ -10,57 +10,70 @@
 
 use std::ops::Range;
 
+use crate::bits::{Bits, Planes};
 use crate::error::{Error, Result};
-use crate::levels::bits::{BLOCK, at_most, blocks, count, ones, positions};
+use crate::levels::Numbering;
 
-/// Number of rows that begin in the run.
-pub(crate) fn count_rows(rep: &[u16], max_rep: u16) -> usize {
-    count(rep, |level| level == max_rep)
+/// The rows of a run.
+pub(crate) struct Rows {
+    /// The entries that begin a row.
+    starts: Bits,
+    /// Number of rows that begin in the run.
+    pub(crate) num_started: usize,
+    /// The entries that own a value, if not all do.
+    visible: Option<Bits>,
 }
 
-/// Number of entries that own a value.
-pub(crate) fn count_visible(def: &[u16], max_visible: u16) -> usize {
-    count(def, |level| level <= max_visible)
-}
-
-/// Entries and values before the first row that begins in the run: all of them if none begins.
-pub(crate) fn preamble(
-    rep: &[u16],
-    def: Option<&[u16]>,
-    max_rep: u16,
-    max_visible: u16,
-) -> (usize, usize) {
-    let entries = nth_start(rep, max_rep, 0).unwrap_or(rep.len());
-    (entries, values_in(def, 0..entries, max_visible))
-}
-
-/// Calls `on(entries, values)` for each of the wanted row ranges, which must be in order and must not overlap.
-/// The last row goes to the end of the run.
-pub(crate) fn select_rows(
-    rep: &[u16],
-    def: Option<&[u16]>,
-    max_rep: u16,
-    max_visible: u16,
-    rows: &[Range<usize>],
-    mut on: impl FnMut(Range<usize>, Range<usize>),
-) -> Result<()> {
-    let (entry, value) = preamble(rep, def, max_rep, max_visible);
-    let mut cursor = Cursor { rep, def, max_rep, max_visible, row: 0, entry, value };
-    for wanted in rows {
-        cursor.advance_to(wanted.start)?;
-        let (entry, value) = (cursor.entry, cursor.value);
-        cursor.advance_to(wanted.end)?;
-        on(entry..cursor.entry, value..cursor.value);
+impl Rows {
+    pub(crate) fn new(rep: &Planes, def: Option<&Planes>, numbering: &Numbering) -> Self {
+        let starts = rep.at_least(numbering.max_rep);
+        let num_started = starts.count();
+        let visible = def.map(|def| def.at_most(numbering.max_visible));
+        Self { starts, num_started, visible }
     }
-    Ok(())
+
+    /// Number of entries that own a value.
+    pub(crate) fn num_values(&self) -> usize {
+        self.visible.as_ref().map_or(self.starts.len(), Bits::count)
+    }
+
+    /// Whether the run continues a row; none if it has no entries.
+    pub(crate) fn continues(&self) -> Option<bool> {
+        (self.starts.len() > 0).then(|| !self.starts.get(0))
+    }
+
+    /// Entries and values before the first row that begins in the run: all of them if none begins.
+    pub(crate) fn preamble(&self) -> (usize, usize) {
+        let entries = self.starts.nth(0, 0).unwrap_or(self.starts.len());
+        (entries, self.values_in(0..entries))
+    }
+
+    fn values_in(&self, entries: Range<usize>) -> usize {
+        self.visible.as_ref().map_or(entries.len(), |visible| visible.count_in(entries))
+    }
+
+    /// Calls `on(entries, values)` for each of the wanted row ranges, which must be in order and must not overlap.
+    /// The last row goes to the end of the run.
+    pub(crate) fn select(
+        &self,
+        wanted: &[Range<usize>],
+        mut on: impl FnMut(Range<usize>, Range<usize>),
+    ) -> Result<()> {
+        let (entry, value) = self.preamble();
+        let mut cursor = Cursor { rows: self, row: 0, entry, value };
+        for wanted in wanted {
+            cursor.advance_to(wanted.start)?;
+            let (entry, value) = (cursor.entry, cursor.value);
+            cursor.advance_to(wanted.end)?;
+            on(entry..cursor.entry, value..cursor.value);
+        }
+        Ok(())
+    }
 }
 
 /// Stands at the first entry of `row`, or at the end.
 struct Cursor<'a> {
-    rep: &'a [u16],
-    def: Option<&'a [u16]>,
-    max_rep: u16,
-    max_visible: u16,
+    rows: &'a Rows,
     row: usize,
     entry: usize,
     value: usize,
@@ -74,71 +87,52 @@ impl Cursor<'_> {
         if skipped == 0 {
             return Ok(());
         }
-        let rest = self.rep.get(self.entry..).unwrap_or_default();
-        let entry = match nth_start(rest, self.max_rep, skipped) {
-            Some(distance) => self.entry.saturating_add(distance),
-            None if count_rows(rest, self.max_rep) == skipped => self.rep.len(),
-            None => {
-                let found = self.row.saturating_add(count_rows(rest, self.max_rep));
-                let rule = format!("row {row} is wanted where {found} rows begin");
-                return Err(Error::corrupt(rule));
-            }
-        };
-        let passed = values_in(self.def, self.entry..entry, self.max_visible);
+        let Rows { starts, num_started, .. } = self.rows;
+        if row > *num_started {
+            let rule = format!("row {row} is wanted where {num_started} rows begin");
+            return Err(Error::corrupt(rule));
+        }
+        let entry = if row == *num_started { None } else { starts.nth(self.entry, skipped) };
+        let entry = entry.unwrap_or(starts.len());
+        let passed = self.rows.values_in(self.entry..entry);
         self.value = self.value.saturating_add(passed);
         (self.row, self.entry) = (row, entry);
         Ok(())
     }
 }
 
-/// Position of the `n`-th row start, counted from 0.
-fn nth_start(rep: &[u16], max_rep: u16, mut n: usize) -> Option<usize> {
-    for (i, (block, len)) in blocks(rep).enumerate() {
-        let below = max_rep.checked_sub(1).map_or(0, |limit| at_most(&block, limit));
-        let starts = !below & ones(len);
-        let in_block = starts.count_ones() as usize;
-        if n < in_block {
-            let position = positions(starts).nth(n)?;
-            return i.checked_mul(BLOCK)?.checked_add(position);
-        }
-        n = n.saturating_sub(in_block);
-    }
-    None
-}
-
-fn values_in(def: Option<&[u16]>, entries: Range<usize>, max_visible: u16) -> usize {
-    match def {
-        Some(def) => count_visible(def.get(entries).unwrap_or_default(), max_visible),
-        None => entries.len(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::levels::Layer::{AllValidItem, EmptyableList, NullAndEmptyList, NullableItem};
     use proptest::prelude::*;
 
     type Selected = Vec<(Range<usize>, Range<usize>)>;
 
+    fn rows_of(rep: &[u16], def: Option<&[u16]>) -> Rows {
+        let numbering = Numbering::new(&[AllValidItem, NullAndEmptyList]).unwrap();
+        Rows::new(&rep.into(), def.map(Planes::from).as_ref(), &numbering)
+    }
+
     fn select(rep: &[u16], def: Option<&[u16]>, rows: &[Range<usize>]) -> Result<Selected> {
         let mut selected = Vec::new();
-        select_rows(rep, def, 1, 0, rows, |entries, values| selected.push((entries, values)))?;
+        rows_of(rep, def).select(rows, |entries, values| selected.push((entries, values)))?;
         Ok(selected)
     }
 
     #[test]
     fn rows_of_the_chunks_of_the_repetition_index_example() {
         let (rep, def) = ([1, 0, 1, 1], [0; 4]);
-        assert_eq!(count_rows(&rep, 1), 3);
+        assert_eq!(rows_of(&rep, None).num_started, 3);
         assert_eq!(select(&rep, Some(&def), &[0..1, 2..3]).unwrap(), [(0..2, 0..2), (3..4, 3..4)]);
 
         let (rep, def) = ([0; 4], [0; 4]);
-        assert_eq!(count_rows(&rep, 1), 0);
-        assert_eq!(preamble(&rep, Some(&def), 1, 0), (4, 4));
+        assert_eq!(rows_of(&rep, None).num_started, 0);
+        assert_eq!(rows_of(&rep, Some(&def)).preamble(), (4, 4));
 
         let (rep, def) = ([1, 1, 1, 1, 0], [2, 1, 0, 0, 0]);
-        assert_eq!(count_rows(&rep, 1), 4);
-        assert_eq!(preamble(&rep, Some(&def), 1, 0), (0, 0));
+        assert_eq!(rows_of(&rep, None).num_started, 4);
+        assert_eq!(rows_of(&rep, Some(&def)).preamble(), (0, 0));
         assert_eq!(
             select(&rep, Some(&def), &[0..1, 1..3, 3..4]).unwrap(),
             [(0..1, 0..0), (1..3, 0..1), (3..5, 1..3)]
@@ -177,10 +171,14 @@ mod tests {
                 (entries.clone(), values_before(entries.start)..values_before(entries.end))
             }).collect();
             let mut selected = Vec::new();
-            let def_stream = with_def.then_some(&def[..]);
-            select_rows(&rep, def_stream, 2, 1, &rows, |e, v| selected.push((e, v))).unwrap();
+            let numbering = Numbering::new(&[NullableItem, NullAndEmptyList, EmptyableList]).unwrap();
+            let def_stream = with_def.then(|| Planes::from(&def[..]));
+            let run = Rows::new(&Planes::from(&rep[..]), def_stream.as_ref(), &numbering);
+            run.select(&rows, |e, v| selected.push((e, v))).unwrap();
             prop_assert_eq!(selected, expected);
-            prop_assert_eq!(count_rows(&rep, 2), num_rows);
+            prop_assert_eq!(run.num_started, num_rows);
+            prop_assert_eq!(run.num_values(), values_before(rep.len()));
+            prop_assert_eq!(run.continues(), rep.first().map(|rep| *rep != 2));
         }
     }
 }

@@ -18,6 +18,7 @@ use super::layout::{ConstantLayout, ConstantValue, Layout};
 use super::rules::Rules;
 use super::sink::{LeafSink, LeafType, SinkValues};
 use super::{Page, PageTask, count_rows};
+use crate::bits::Planes;
 use crate::codec::{Dictionary, Encoding, Offsets, Scratch, ValueType, Values, block};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
@@ -26,8 +27,8 @@ use crate::levels::{Layer, Numbering};
 /// The levels and the value of a constant page.
 #[derive(Debug)]
 pub(crate) struct ConstantIndex {
-    rep: Vec<u16>,
-    def: Vec<u16>,
+    rep: Planes,
+    def: Planes,
     /// First entry of each row and the end; only with lists.
     row_starts: Vec<usize>,
     /// The value, as the only one of its kind.
@@ -87,14 +88,11 @@ impl ConstantIndex {
                 page.num_rows
             );
         }
-        numbering.check(
-            has_rep.then_some(self.rep.as_slice()),
-            (numbering.max_def > 0).then_some(self.def.as_slice()),
-        )?;
+        numbering
+            .check(has_rep.then_some(&self.rep), (numbering.max_def > 0).then_some(&self.def))?;
         if has_rep {
-            let starts = self.rep.iter().enumerate();
-            let starts = starts.filter(|(_, rep)| **rep == numbering.max_rep).map(|(i, _)| i);
-            self.row_starts = starts.chain([self.rep.len()]).collect();
+            let starts = self.rep.at_least(numbering.max_rep);
+            self.row_starts = starts.positions().chain([self.rep.len()]).collect();
             let num_rows = u64::try_from(self.row_starts.len().saturating_sub(1));
             ensure!(
                 num_rows == Ok(page.num_rows) && self.row_starts.first() == Some(&0),
@@ -121,19 +119,16 @@ impl ConstantIndex {
             return sink.assembler.push_null_items(num_rows);
         }
         let mut num_entries = 0_usize;
-        let mut num_values = 0_usize;
         for rows in &task.rows {
             let entries = self.entries(rows)?;
             num_entries = num_entries.saturating_add(entries.len());
-            sink.rep.extend_from_slice(self.rep.get(entries.clone()).unwrap_or_default());
-            let def = self.def.get(entries.clone()).unwrap_or_default();
-            sink.def.extend_from_slice(def);
-            num_values = num_values.saturating_add(if def.is_empty() {
-                entries.len()
-            } else {
-                def.iter().filter(|def| numbering.is_visible(**def)).count()
-            });
+            sink.rep.extend(&self.rep, entries.clone());
+            sink.def.extend(&self.def, entries);
         }
+        let num_values = match sink.def.is_empty() {
+            true => num_entries,
+            false => sink.def.at_most(numbering.max_visible).count(),
+        };
         match (&self.scalar, &mut sink.values) {
             (Some(scalar), SinkValues::Plain(values)) => {
                 values.repeat(scalar, num_values, scratch)?;
@@ -158,7 +153,7 @@ impl ConstantIndex {
     }
 
     pub(crate) fn size_bytes(&self) -> usize {
-        let levels = self.rep.len().saturating_add(self.def.len()).saturating_mul(2);
+        let levels = self.rep.size_bytes().saturating_add(self.def.size_bytes());
         let rows = self.row_starts.len().saturating_mul(size_of::<usize>());
         levels
             .saturating_add(rows)
@@ -171,7 +166,7 @@ fn parse_levels(
     encoding: Option<&Encoding>,
     count: u64,
     scratch: &mut Scratch,
-) -> Result<Vec<u16>> {
+) -> Result<Planes> {
     let raw = Encoding::Flat { bits: 16 };
     let encoding = encoding.unwrap_or(&raw);
     let count = match (encoding, count) {
@@ -182,7 +177,7 @@ fn parse_levels(
             usize::try_from(count).unwrap_or(usize::MAX)
         }
     };
-    let mut levels = Vec::new();
+    let mut levels = Planes::default();
     if count > 0 || !bytes.is_empty() {
         block::decode_levels(encoding, bytes, count, &mut levels, scratch)?;
     }

@@ -86,6 +86,17 @@ impl Page {
         buffers.into_iter().filter_map(|i| self.buffers.get(i).cloned()).collect()
     }
 
+    /// About how many values some rows have: rather too many than too few.
+    pub(crate) fn num_values_of(&self, num_rows: u64) -> u64 {
+        let num_values = match &self.layout {
+            Layout::MiniBlock(layout) if layout.rep.is_some() => layout.num_values,
+            Layout::FullZip(layout) if layout.bits_rep > 0 => layout.num_values,
+            _ => return num_rows,
+        };
+        let mean = num_rows.saturating_mul(num_values).checked_div(self.num_rows).unwrap_or(0);
+        mean.saturating_add(mean / 16)
+    }
+
     /// Whether all rows are the same and none has bytes, so that there may be any number of them.
     pub(crate) fn rows_are_alike(&self) -> bool {
         match &self.layout {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::bits::Planes;
 use crate::codec::{FixedValues, Scratch, ValueType, Values, size_u64};
 use crate::error::Result;
 use crate::levels::{Assembler, Layer, LayerKind};
@@ -29,8 +30,8 @@ pub(crate) struct LeafSink {
     pub(crate) values: SinkValues,
     pub(crate) assembler: Assembler,
     /// Levels of the page at hand; pushed to the assembler when the page is done.
-    pub(crate) rep: Vec<u16>,
-    pub(crate) def: Vec<u16>,
+    pub(crate) rep: Planes,
+    pub(crate) def: Planes,
     /// Where the bytes of strings came from.
     pub(crate) pool: Option<Arc<Pool>>,
 }
@@ -74,16 +75,22 @@ impl LeafSink {
             SinkValues::Plain(Values::new(&leaf.values))
         };
         let assembler = Assembler::new(&leaf.kinds)?;
-        Ok(Self { values, assembler, rep: Vec::new(), def: Vec::new(), pool: None })
+        Ok(Self { values, assembler, rep: Planes::default(), def: Planes::default(), pool: None })
     }
 
-    /// Makes room for rows that come from `stored` bytes.
-    pub(crate) fn reserve(&mut self, num_rows: u64, stored: usize, most: usize, pool: &Arc<Pool>) {
+    /// Makes room for values that come from `stored` bytes.
+    pub(crate) fn reserve(
+        &mut self,
+        num_values: u64,
+        stored: usize,
+        most: usize,
+        pool: &Arc<Pool>,
+    ) {
         // A bit-packed value may take one bit of 64; anything that shrinks more is grown as it comes.
         let max_bytes = stored.saturating_mul(64).max(1 << 16).min(most);
-        let num_rows = usize::try_from(num_rows).unwrap_or(usize::MAX);
+        let num_values = usize::try_from(num_values).unwrap_or(usize::MAX);
         if let SinkValues::Plain(values) = &mut self.values {
-            values.reserve(num_rows, max_bytes);
+            values.reserve(num_values, max_bytes);
             if let Values::Variable(variable) = values
                 && variable.bytes.is_empty()
             {
@@ -107,8 +114,8 @@ impl LeafSink {
     pub(crate) fn close_page(&mut self, layers: &[Layer], num_entries: usize) -> Result<()> {
         let has_rep = layers.iter().any(|layer| layer.is_list());
         let has_def = layers.iter().any(|layer| layer.num_def_levels() > 0);
-        let rep = has_rep.then_some(self.rep.as_slice());
-        let def = has_def.then_some(self.def.as_slice());
+        let rep = has_rep.then_some(&self.rep);
+        let def = has_def.then_some(&self.def);
         self.assembler.push(layers, rep, def, num_entries)?;
         self.rep.clear();
         self.def.clear();

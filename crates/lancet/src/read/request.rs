@@ -298,7 +298,6 @@ impl LayoutRequest {
 
     fn decode(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
         let budget = self.budget.clone();
-        let num_rows = count_rows(self.rows.as_deref().unwrap_or_default());
         let mut total = 0_usize;
         let mut work = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
@@ -314,8 +313,8 @@ impl LayoutRequest {
             total = total.saturating_add(stored);
             // Room is made for what the bytes may yield, as far as the budget goes.
             let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
-            if !read.pages.is_empty() && !read.may_share() {
-                read.sink.reserve(num_rows, stored, most, &self.file.pool);
+            if !read.may_share() {
+                read.sink.reserve(read.num_values(), stored, most, &self.file.pool);
             }
             work.push((leaf.column, read, fetched));
         }
@@ -383,6 +382,15 @@ impl LeafRead {
     fn may_share(&self) -> bool {
         let [read] = self.pages.as_slice() else { return false };
         self.column.page(read.page).is_ok_and(Page::may_share)
+    }
+
+    /// About how many values the rows have.
+    fn num_values(&self) -> u64 {
+        let of_page = |read: &PageRead| {
+            let page = self.column.page(read.page).ok()?;
+            Some(page.num_values_of(count_rows(&read.task.as_ref()?.rows)))
+        };
+        self.pages.iter().filter_map(of_page).fold(0, u64::saturating_add)
     }
 
     fn decode(&mut self, fetched: &[Bytes], scratch: &mut Scratch) -> Result<()> {

@@ -36,7 +36,8 @@ fn page(
         assert_eq!(num_entries, rep.len().max(def.len()));
         assert_eq!(num_values, values.len());
         let mut assembler = Assembler::new(&kinds(nodes)).unwrap();
-        let pushed = assembler.push(layers, r.as_deref(), d.as_deref(), num_entries).unwrap();
+        let pushed =
+            assembler.push_levels(layers, r.as_deref(), d.as_deref(), num_entries).unwrap();
         assert_eq!(pushed, values.len());
         assert_eq!(rows_of(&assembler.finish().unwrap(), values), rows);
     }
@@ -214,7 +215,7 @@ fn no_levels_where_nothing_is_null_or_empty() {
     assert_eq!(page.slots, [(0, 0..2), (1, 0..2)]);
 
     let mut assembler = Assembler::new(&kinds(&nodes)).unwrap();
-    assert_eq!(assembler.push(&[AllValidItem; 2], None, None, 1 << 40).unwrap(), 1 << 40);
+    assert_eq!(assembler.push_levels(&[AllValidItem; 2], None, None, 1 << 40).unwrap(), 1 << 40);
 }
 
 #[test]
@@ -238,7 +239,7 @@ fn layers_are_made_nullable_without_nulls() {
 #[test]
 fn pages_of_nulls_without_levels() {
     let mut assembler = Assembler::new(&[LayerKind::Item]).unwrap();
-    assembler.push(&[AllValidItem], None, None, 1).unwrap();
+    assembler.push_levels(&[AllValidItem], None, None, 1).unwrap();
     assembler.push_null_items(70).unwrap();
     let rows = rows_of(&assembler.finish().unwrap(), &[5; 71]);
     assert_eq!(rows[0], Leaf(5));
@@ -253,7 +254,7 @@ fn broken_pages_are_refused() {
     let kinds = [LayerKind::Item, LayerKind::List { large: false }];
     let layers = [NullableItem, NullAndEmptyList];
     let rule = |layers: &[Layer], rep: Option<&[u16]>, def: Option<&[u16]>, len: usize| {
-        Assembler::new(&kinds).unwrap().push(layers, rep, def, len).unwrap_err().to_string()
+        Assembler::new(&kinds).unwrap().push_levels(layers, rep, def, len).unwrap_err().to_string()
     };
     assert!(rule(&layers[..1], None, None, 0).contains("1 layers where the schema has 2"));
     assert!(rule(&[NullableItem; 2], None, None, 0).contains("layer 1"));
@@ -265,7 +266,10 @@ fn broken_pages_are_refused() {
     let kinds = [LayerKind::Item, LayerKind::Item, LayerKind::FixedSizeList { dimension: 2 }];
     let rule = |def: &[u16]| {
         let mut assembler = Assembler::new(&kinds).unwrap();
-        assembler.push(&[NullableItem; 3], None, Some(def), def.len()).unwrap_err().to_string()
+        assembler
+            .push_levels(&[NullableItem; 3], None, Some(def), def.len())
+            .unwrap_err()
+            .to_string()
     };
     assert!(rule(&[0; 3]).contains("3 entries do not fill"));
     assert!(rule(&[3, 0]).contains("disagree"));
@@ -289,8 +293,8 @@ fn offsets_must_fit_their_width() {
     let mut assembler = Assembler::new(&kinds).unwrap();
     assembler.pretend_items(i32::MAX as usize - 1);
     let layers = [AllValidItem, AllValidList];
-    assembler.push(&layers, Some(&[1]), None, 1).unwrap();
-    let error = assembler.push(&layers, Some(&[1]), None, 1).unwrap_err();
+    assembler.push_levels(&layers, Some(&[1]), None, 1).unwrap();
+    let error = assembler.push_levels(&layers, Some(&[1]), None, 1).unwrap_err();
     assert!(matches!(&error, Error::Invalid(why) if why.contains("fewer rows")), "{error}");
 }
 

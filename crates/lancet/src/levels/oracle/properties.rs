@@ -86,7 +86,8 @@ fn round_trip(seed: u64) {
         let asked = shredded.layers.iter().zip(nullable).filter(|(_, nullable)| *nullable);
         assert!(asked.clone().all(|(layer, _)| *layer != Layer::AllValidItem));
         let Shredded { layers, rep, def, num_entries, num_values, .. } = &shredded;
-        let pushed = assembler.push(layers, rep.as_deref(), def.as_deref(), *num_entries).unwrap();
+        let pushed =
+            assembler.push_levels(layers, rep.as_deref(), def.as_deref(), *num_entries).unwrap();
         assert_eq!(pushed, *num_values);
         all_values.extend(values_of(&pieces, &shredded));
         all_rows.extend(rows);
@@ -143,7 +144,7 @@ fn same_verdict(seed: u64) {
 
     let (rep, def): (Vec<u16>, Vec<u16>) = entries.into_iter().unzip();
     let mut assembler = Assembler::new(&kinds).unwrap();
-    match assembler.push(&layers, Some(&rep), Some(&def), rep.len()) {
+    match assembler.push_levels(&layers, Some(&rep), Some(&def), rep.len()) {
         Ok(num_values) => {
             let values: Vec<i32> = (0..num_values as i32).collect();
             let rows = rows_of(&assembler.finish().unwrap(), &values);
@@ -185,7 +186,7 @@ proptest! {
         }
         let mut assembler = Assembler::new(&kinds).unwrap();
         let len = rep.as_ref().or(def.as_ref()).map_or(len, |levels| levels.len());
-        match assembler.push(&layers, rep.as_deref(), def.as_deref(), len) {
+        match assembler.push_levels(&layers, rep.as_deref(), def.as_deref(), len) {
             Ok(num_values) => {
                 let values = vec![0; num_values];
                 rows_of(&assembler.finish().unwrap(), &values);

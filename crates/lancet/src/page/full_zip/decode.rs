@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::super::PageTask;
 use super::super::sink::{LeafSink, SinkValues};
 use super::layout::{FullZipLayout, ZipWidth};
+use crate::bits::Planes;
 use crate::codec::{Encoding, Scratch, Values, per_value};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
@@ -44,20 +45,18 @@ pub(crate) fn decode(
     let numbering = rows.numbering;
     // A page without any null stores no definition bits although a layer may be nullable.
     if numbering.max_def > 0 && layout.bits_def == 0 {
-        def.resize(num_entries, 0);
+        def.push_run(0, num_entries.saturating_sub(def.len()));
     }
-    numbering.check(
-        (layout.bits_rep > 0).then_some(rep.as_slice()),
-        (numbering.max_def > 0).then_some(def.as_slice()),
-    )?;
+    numbering
+        .check((layout.bits_rep > 0).then_some(&*rep), (numbering.max_def > 0).then_some(&*def))?;
     sink.close_page(&layout.layers, num_entries)
 }
 
 struct RowDecoder<'a> {
     layout: &'a FullZipLayout,
     numbering: Numbering,
-    rep: &'a mut Vec<u16>,
-    def: &'a mut Vec<u16>,
+    rep: &'a mut Planes,
+    def: &'a mut Planes,
     values: &'a mut Values,
 }
 
@@ -203,11 +202,12 @@ impl RowDecoder<'_> {
 
     /// The entries since `first` must be exactly the rows asked for.
     fn check_rows(&self, first: usize, rows: &Range<u64>) -> Result<()> {
-        let rep = self.rep.get(first..).unwrap_or_default();
-        let starts = rep.iter().filter(|rep| **rep == self.numbering.max_rep).count();
+        let mut rep = self.rep.iter(first..self.rep.len()).peekable();
+        let begins = rep.peek() == Some(&self.numbering.max_rep);
+        let starts = rep.filter(|rep| *rep == self.numbering.max_rep).count();
         let num_rows = rows.end.saturating_sub(rows.start);
         ensure!(
-            u64::try_from(starts) == Ok(num_rows) && rep.first() == Some(&self.numbering.max_rep),
+            u64::try_from(starts) == Ok(num_rows) && begins,
             "{starts} rows start in the bytes of {num_rows} rows"
         );
         Ok(())

@@ -10,9 +10,10 @@ use super::super::{PageTask, clip, dictionary};
 use super::chunk::Chunk;
 use super::index::{ChunkStart, MiniBlockIndex};
 use super::layout::{MiniBlockLayout, index_bits};
+use crate::bits::Planes;
 use crate::codec::{self, Dictionary, Encoding, Scratch, ValueType, Values, block};
 use crate::error::{Error, Locate, Result, ensure};
-use crate::levels::{Numbering, count_rows, count_visible, leaf_validity, preamble, select_rows};
+use crate::levels::{Numbering, Rows, leaf_validity};
 
 /// What an entry costs: its two levels, and the offset and the validity that they become.
 const LEVEL_BYTES: u64 = 16;
@@ -31,8 +32,8 @@ impl MiniBlockIndex {
             layout,
             numbering: Numbering::new(&layout.layers)?,
             dictionary: self.dictionary.as_ref(),
-            rep: Vec::new(),
-            def: Vec::new(),
+            rep: Planes::default(),
+            def: Planes::default(),
             rows: Vec::new(),
             ranges: Vec::new(),
             indices: None,
@@ -70,8 +71,8 @@ struct PageDecoder<'a> {
     numbering: Numbering,
     dictionary: Option<&'a Dictionary>,
     /// Levels of the chunk at hand.
-    rep: Vec<u16>,
-    def: Vec<u16>,
+    rep: Planes,
+    def: Planes,
     /// Wanted rows of the chunk at hand; the first row is the one that holds entry 0.
     rows: Vec<Range<usize>>,
     /// Wanted values of the chunk at hand.
@@ -104,14 +105,13 @@ impl PageDecoder<'_> {
             for range in &self.rows {
                 self.num_entries = self.num_entries.saturating_add(range.len());
                 if self.layout.def.is_some() {
-                    sink.def.extend_from_slice(self.def.get(range.clone()).unwrap_or_default());
+                    sink.def.extend(&self.def, range.clone());
                 }
             }
         }
         if self.ranges.is_empty() {
             return Ok(());
         }
-        let selected_def = sink.def.get(first_def..).unwrap_or_default();
         match (self.dictionary, &mut sink.values) {
             (None, SinkValues::Plain(values)) => codec::mini_block::decode_chunk(
                 &self.layout.values,
@@ -139,7 +139,9 @@ impl PageDecoder<'_> {
                 let Values::Fixed(indices) = indices else {
                     return Err(Error::corrupt("dictionary indices that are not integers"));
                 };
-                let validity = leaf_validity(selected_def, self.numbering.max_visible);
+                let mut selected = Planes::default();
+                selected.extend(&sink.def, first_def..sink.def.len());
+                let validity = leaf_validity(&selected, self.numbering.max_visible);
                 let validity = validity.as_ref().map(NullBuffer::validity);
                 dictionary::append(dictionary, indices, validity, values, scratch)
             }
@@ -174,7 +176,7 @@ impl PageDecoder<'_> {
         if let Some((encoding, bytes)) = def {
             block::decode_levels(encoding, bytes, num_levels, &mut self.def, scratch)?;
         }
-        self.numbering.check(rep.map(|_| self.rep.as_slice()), def.map(|_| self.def.as_slice()))?;
+        self.numbering.check(rep.map(|_| &self.rep), def.map(|_| &self.def))?;
         ensure!(
             rep.is_some() || num_levels == num_values,
             "{num_levels} levels for {num_values} values"
@@ -190,27 +192,27 @@ impl PageDecoder<'_> {
         num_values: usize,
         sink: &mut LeafSink,
     ) -> Result<()> {
-        let Numbering { max_rep, max_visible, .. } = self.numbering;
-        let rep = self.rep.as_slice();
-        let def = self.layout.def.as_ref().map(|_| self.def.as_slice());
+        let rep = &self.rep;
+        let def = self.layout.def.as_ref().map(|_| &self.def);
+        let rows = Rows::new(rep, def, &self.numbering);
         let runs_in = start.started > start.ended;
         let starts = end.started.saturating_sub(start.started);
-        let found = count_rows(rep, max_rep);
+        let found = rows.num_started;
         ensure!(
             u64::try_from(found) == Ok(starts)
-                && rep.first().is_none_or(|rep| (*rep == max_rep) != runs_in),
+                && rows.continues().is_none_or(|continues| continues == runs_in),
             "the repetition index counts {starts} row starts in a chunk that has {found}"
         );
-        let visible = def.map_or(rep.len(), |def| count_visible(def, max_visible));
+        let visible = rows.num_values();
         ensure!(visible == num_values, "{visible} visible levels for {num_values} values");
 
         self.ranges.clear();
         let (ranges, num_entries) = (&mut self.ranges, &mut self.num_entries);
         let mut append = |entries: Range<usize>, values: Range<usize>| {
             *num_entries = num_entries.saturating_add(entries.len());
-            sink.rep.extend_from_slice(rep.get(entries.clone()).unwrap_or_default());
+            sink.rep.extend(rep, entries.clone());
             if let Some(def) = def {
-                sink.def.extend_from_slice(def.get(entries).unwrap_or_default());
+                sink.def.extend(def, entries);
             }
             if !values.is_empty() {
                 ranges.push(values);
@@ -218,15 +220,15 @@ impl PageDecoder<'_> {
         };
         if runs_in {
             // The row that runs into the chunk is the first of the wanted ones, if it is wanted.
-            if self.rows.first().is_some_and(|rows| rows.start == 0) {
-                let (entries, values) = preamble(rep, def, max_rep, max_visible);
+            if self.rows.first().is_some_and(|wanted| wanted.start == 0) {
+                let (entries, values) = rows.preamble();
                 append(0..entries, 0..values);
             }
-            for rows in &mut self.rows {
-                *rows = rows.start.saturating_sub(1)..rows.end.saturating_sub(1);
+            for wanted in &mut self.rows {
+                *wanted = wanted.start.saturating_sub(1)..wanted.end.saturating_sub(1);
             }
-            self.rows.retain(|rows| !rows.is_empty());
+            self.rows.retain(|wanted| !wanted.is_empty());
         }
-        select_rows(rep, def, max_rep, max_visible, &self.rows, append)
+        rows.select(&self.rows, append)
     }
 }
