@@ -438,3 +438,34 @@ fn what_cannot_be_put_together_is_taken_whole() {
     assert_eq!(reader.take(&rows).unwrap().num_rows(), rows.len());
     assert_eq!(source.rounds().len(), 1);
 }
+
+#[test]
+fn many_columns_are_taken_in_groups() {
+    let column = |number: u64| {
+        let values = (0..2_000).map(|row| (mixed(row * 1_000 + number) >> 32) as i32);
+        (format!("c{number}"), Arc::new(values.collect::<Int32Array>()) as ArrayRef)
+    };
+    let source = file((0..300).map(column).collect(), Version::V2_2);
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    threads.install(|| {
+        let reader = source.open();
+        reader.take(&[0, 1_999]).unwrap();
+        source.rounds();
+        let rows = [1_999, 0, 5, 1_030, 5];
+        let taken = reader.take(&rows).unwrap();
+        assert_eq!(source.rounds().len(), 4, "a read of each group");
+        let all = reader.scan().batch_rows(2_000).build().unwrap().next().unwrap().unwrap();
+        let places = arrow_array::UInt64Array::from(rows.to_vec());
+        assert_eq!(taken, arrow_select::take::take_record_batch(&all, &places).unwrap());
+        let error = reader.take(&[0, 2_000]).unwrap_err().to_string();
+        assert!(error.contains("row 2000 is out of range"), "{error}");
+        // One limit for all of them.
+        for (memory_limit, fits) in [(3 << 20, false), (32 << 20, true)] {
+            let mut options = ReadOptions::default();
+            options.memory_limit = memory_limit;
+            let reader = FileReader::from_source(Arc::new(source.clone()), options).unwrap();
+            let rows: Vec<u64> = (0..2_000).collect();
+            assert_eq!(reader.take(&rows).is_ok(), fits, "{memory_limit}");
+        }
+    });
+}

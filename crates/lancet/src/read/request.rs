@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
 
 use super::file::{FileColumn, OpenFile};
@@ -40,6 +40,9 @@ use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
 /// Decoding fewer bytes than this on several threads costs more than it gains.
 pub(super) const PARALLEL_BYTES: usize = 1 << 20;
 
+/// Fewer fields than this are not worth a thread of their own.
+const GROUP_FIELDS: usize = 64;
+
 /// The fields a reader was asked for, and the columns they are made of.
 #[derive(Debug)]
 pub(crate) struct ProjectedColumns {
@@ -48,13 +51,35 @@ pub(crate) struct ProjectedColumns {
     pub(crate) leaves: Vec<LeafColumnType>,
     /// The number of rows that all columns have; known once their metadata is loaded.
     pub(crate) num_rows: OnceLock<u64>,
+    /// The same fields in groups; see [`ProjectedColumns::groups`].
+    groups: OnceLock<Vec<Arc<Self>>>,
 }
 
 impl ProjectedColumns {
     pub(crate) fn new(projection: Projection) -> Result<Arc<Self>> {
         let Projection { schema, nodes } = projection;
         let leaves = leaves_of(&nodes)?;
-        Ok(Arc::new(Self { schema, nodes, leaves, num_rows: OnceLock::new() }))
+        let (num_rows, groups) = (OnceLock::new(), OnceLock::new());
+        Ok(Arc::new(Self { schema, nodes, leaves, num_rows, groups }))
+    }
+
+    /// The fields in groups, each of which is enough work for a thread; none where all of them are one.
+    pub(super) fn groups(&self, num_threads: usize) -> Result<&[Arc<Self>]> {
+        if let Some(groups) = self.groups.get() {
+            return Ok(groups);
+        }
+        let most = self.nodes.len().checked_div(GROUP_FIELDS).unwrap_or(0);
+        // Two for each thread, so that none waits long for another.
+        let num_groups = num_threads.saturating_mul(2).min(most);
+        let mut groups = Vec::new();
+        if num_threads > 1 && num_groups > 1 {
+            let size = self.nodes.len().div_ceil(num_groups).max(1);
+            for (nodes, fields) in self.nodes.chunks(size).zip(self.schema.fields().chunks(size)) {
+                let schema = Arc::new(Schema::new(fields.to_vec()));
+                groups.push(Self::new(Projection { schema, nodes: nodes.to_vec() })?);
+            }
+        }
+        Ok(self.groups.get_or_init(|| groups))
     }
 
     /// The arrays of some rows as a batch.

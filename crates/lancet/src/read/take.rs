@@ -3,7 +3,8 @@
 //! A take reads at once all that its rows need. Where that is much, it is cut into parts: what one
 //! part read is given back before the next one reads, so that the memory stays warm, and parts are
 //! read and decoded on all threads. The rows of all parts are then put together, which costs a copy;
-//! where rows are so long that the copy would cost more, the take stays whole.
+//! where rows are so long that the copy would cost more, the take stays whole. Many columns are taken
+//! in groups, which costs nothing but their schema.
 
 use std::sync::Arc;
 
@@ -40,7 +41,10 @@ impl FileReader {
         {
             return Ok(batch);
         }
-        self.run_placing(self.request(projection, Wanted::Rows(rows.to_vec()))?)
+        if projection.groups(rayon::current_num_threads())?.is_empty() {
+            return self.run_placing(self.request(projection, Wanted::Rows(rows.to_vec()))?);
+        }
+        self.take_in_groups(projection, rows)
     }
 
     /// Drives a read whose long values need no copy.
@@ -52,6 +56,24 @@ impl FileReader {
             request.supply(bytes)?;
         }
         request.finish()
+    }
+
+    /// The rows, some columns on one thread and some on another.
+    fn take_in_groups(
+        &self,
+        projection: &Arc<ProjectedColumns>,
+        rows: &[u64],
+    ) -> Result<RecordBatch> {
+        let num_rows = self.load_columns(projection)?;
+        let budget = self.file.budget();
+        let groups = projection.groups(rayon::current_num_threads())?.iter().collect();
+        let parts: Vec<RecordBatch> = in_parallel(groups, |group: &Arc<ProjectedColumns>| {
+            group.num_rows.get_or_init(|| num_rows);
+            let (reader, wanted) = (self.clone(), Wanted::Rows(rows.to_vec()));
+            self.run_placing(ReadRequest::new(reader, group.clone(), wanted, budget.clone())?)
+        })?;
+        let columns = parts.iter().flat_map(RecordBatch::columns).cloned().collect();
+        projection.batch(columns, rows.len() as u64)
     }
 
     /// The rows, unless they have more items than offsets can count: the whole take tells that best.
