@@ -152,6 +152,9 @@ fn append_slots<const W: usize, T: OffsetWord>(
     bytes: &mut Vec<u8>,
     scratch: &mut Scratch,
 ) -> Result<()> {
+    if slots.iter().all(|slot| slot.len == 1) && all_found(indices, slots.len()) {
+        return append_letters(slots, indices, ends, bytes, scratch);
+    }
     let null = Slot { bytes: [0; W], len: 0 };
     let find = |index: u32| position(index).and_then(|at| slots.get(at)).unwrap_or(&null);
     let total: u64 = indices.iter().map(|&index| u64::from(find(index).len)).sum();
@@ -172,5 +175,30 @@ fn append_slots<const W: usize, T: OffsetWord>(
         *to_end = T::from_checked(end);
     }
     bytes.truncate(last);
+    Ok(())
+}
+
+/// Whether every index names an entry.
+fn all_found(indices: &[u32], num_entries: usize) -> bool {
+    let num_entries = u32::try_from(num_entries).unwrap_or(u32::MAX);
+    // No way out: this becomes vector code.
+    indices.iter().fold(true, |all, &index| all & (index < num_entries))
+}
+
+/// Appends strings of one letter, as flags have: where each goes needs no sum.
+fn append_letters<const W: usize, T: OffsetWord>(
+    slots: &[Slot<W>],
+    indices: &[u32],
+    ends: &mut Vec<T>,
+    bytes: &mut Vec<u8>,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let first = bytes.len();
+    T::from_size(claim(indices.len(), bytes, scratch)?)?;
+    let letter =
+        |index: &u32| position(*index).and_then(|at| slots.get(at)?.bytes.first().copied());
+    bytes.extend(indices.iter().map(|index| letter(index).unwrap_or(0)));
+    let last = first.saturating_add(indices.len());
+    ends.extend((first..last).map(|before| T::from_checked(before.wrapping_add(1))));
     Ok(())
 }

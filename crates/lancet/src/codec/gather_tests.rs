@@ -53,6 +53,24 @@ fn short_and_long_strings_many_times() {
 }
 
 #[test]
+fn letters_with_and_without_nulls() {
+    let mut letters = VariableValues::new(64);
+    [b"A", b"N", b"R"].iter().for_each(|letter| letters.push(letter.as_slice()).unwrap());
+    let dictionary = Dictionary::new(Values::Variable(letters));
+    let mut out = Values::new(&ValueType::Variable { offset_bits: 64 });
+    let picks = indices(8, &[2, 0, 1, 1, 2, 0, 0, 1]);
+    let mut scratch = Scratch::new(10_000);
+    for validity in [None, Some([0b1011_0111].as_slice()), None] {
+        out.gather(&dictionary, &picks, validity, &mut scratch).unwrap();
+    }
+    let Values::Variable(out) = &out else { panic!() };
+    let found: Vec<&[u8]> = (0..out.len()).map(|i| out.value(i).unwrap()).collect();
+    assert_eq!(found[..8].concat(), b"RANNRAAN");
+    assert_eq!(found[8..16], [b"R".as_slice(), b"A", b"N", b"", b"R", b"A", b"", b"N"]);
+    assert_eq!(found[16..].concat(), b"RANNRAAN");
+}
+
+#[test]
 fn fixed_values_of_any_width() {
     for width in [1_usize, 2, 3, 4, 8, 16, 20, 32] {
         let items: Vec<u8> = (1..=u8::try_from(5 * width).unwrap()).collect();
