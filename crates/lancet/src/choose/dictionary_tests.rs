@@ -1,64 +1,19 @@
 use super::*;
+use crate::codec::VariableValues;
 use crate::container::Version;
 use crate::measure::estimate_distinct;
 
-fn strings(values: &[&str]) -> Values {
+pub(in crate::choose) fn strings(values: &[&str]) -> Values {
     let mut out = VariableValues::new(32);
     values.iter().for_each(|value| out.push(value.as_bytes()).unwrap());
     Values::Variable(out)
 }
 
-fn numbers(values: impl Iterator<Item = u64>) -> Values {
+pub(in crate::choose) fn numbers(values: impl Iterator<Item = u64>) -> Values {
     let mut out = FixedValues::new(64);
     out.data.to_mut().extend(values);
     out.len = out.data.len() / 8;
     Values::Fixed(out)
-}
-
-fn indices(built: &Built) -> Vec<u64> {
-    let Values::Fixed(indices) = &built.indices else { panic!() };
-    (0..indices.len).map(|i| indices.unsigned(i).unwrap()).collect()
-}
-
-fn build(values: &Values, valid: Option<&[bool]>, cap: usize) -> Option<Built> {
-    Built::new(values, valid, cap).unwrap()
-}
-
-#[test]
-fn entries_are_sorted() {
-    let values = strings(&["pear", "apple", "pear", "", "fig"]);
-    let built = build(&values, None, 4).unwrap();
-    assert_eq!(built.items, strings(&["", "apple", "fig", "pear"]));
-    assert_eq!(indices(&built), [3, 1, 3, 0, 2]);
-    assert!(build(&values, None, 3).is_none());
-}
-
-#[test]
-fn nulls_repeat_the_index_before_and_make_no_entry() {
-    let values = strings(&["", "b", "", "a", ""]);
-    let built = build(&values, Some(&[false, true, false, true, false]), 9).unwrap();
-    assert_eq!(built.items, strings(&["a", "b"]));
-    assert_eq!(indices(&built), [1, 1, 1, 0, 0]);
-}
-
-#[test]
-fn many_entries_of_every_width() {
-    // Multiples of a power of two: their lower bits are all alike.
-    for (count, bits) in [(1, 8), (256, 8), (257, 16), (65_536, 16), (65_537, 32)] {
-        let values = numbers((0..2 * count).map(|i| (i * 7 % count) << 40));
-        let built = build(&values, None, count as usize).unwrap();
-        assert_eq!(built.items, numbers((0..count).map(|i| i << 40)));
-        assert!(indices(&built).into_iter().eq((0..2 * count).map(|i| i * 7 % count)));
-        let Values::Fixed(narrow) = &built.indices else { panic!() };
-        assert_eq!(narrow.bits, bits);
-    }
-}
-
-#[test]
-fn chosen_collisions_end_the_search() {
-    let mut table = Table::new(1 << 20);
-    let found = (0..5000_u32).map_while(|i| table.find(7 << 32, |entry| entry == i)).count();
-    assert!(found < 1000, "{found}");
 }
 
 #[test]

@@ -10,6 +10,7 @@
 
 mod cost;
 mod dictionary;
+mod entries;
 mod nested;
 mod numbers;
 mod sample;
