@@ -472,9 +472,10 @@ fn many_columns_are_taken_in_groups() {
 
 #[test]
 fn a_take_that_takes_long_is_shared_out() {
-    let columns = ["a", "b", "c", "d"].map(|name| (name.to_owned(), Arc::new(scattered()) as _));
+    let values: arrow_array::Int64Array = (0..MANY).map(|row| mixed(row) as i64).collect();
+    let columns = ["a", "b", "c", "d"].map(|name| (name.to_owned(), Arc::new(values.clone()) as _));
     let source = file(columns.to_vec(), Version::V2_2);
-    let rows: Vec<u64> = (0..100).map(|i| i * (ROWS / 100)).collect();
+    let rows: Vec<u64> = (0..100).map(|i| i * (MANY / 100)).collect();
     for (num_threads, num_rounds) in [(1, 1), (3, 3), (100, 4)] {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(num_threads).build().unwrap();
         threads.install(|| {
@@ -486,7 +487,7 @@ fn a_take_that_takes_long_is_shared_out() {
             reader.take(&[5, 3]).unwrap();
             assert_eq!(source.rounds().len(), 1, "a short one");
             let places = arrow_array::UInt64Array::from(rows.clone());
-            let expected = arrow_select::take::take(&scattered(), &places, None).unwrap();
+            let expected = arrow_select::take::take(&values, &places, None).unwrap();
             assert!(taken.columns().iter().all(|column| column.as_ref() == expected.as_ref()));
         });
     }

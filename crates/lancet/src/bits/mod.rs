@@ -65,6 +65,9 @@ impl Bits {
     /// How many bits of a range are set.
     pub(crate) fn count_in(&self, range: Range<usize>) -> usize {
         let mut num_left = range.len();
+        if num_left <= WORD {
+            return (self.part(range.start) & ones(num_left)).count_ones() as usize;
+        }
         let count = |word: u64| {
             let live = ones(num_left);
             num_left = num_left.saturating_sub(WORD);
@@ -82,15 +85,18 @@ impl Bits {
     /// The position of the `n`-th bit that is set, counted from 0, of those at `from` or behind it.
     pub(crate) fn nth(&self, from: usize, mut n: usize) -> Option<usize> {
         let first = from / WORD;
-        for (number, word) in self.words.iter().enumerate().skip(first) {
-            let before = if number == first { ones(from % WORD) } else { 0 };
-            let word = *word & !before;
-            let count = word.count_ones() as usize;
-            if n < count {
-                let position = positions(word).nth(n)?;
+        let words = self.words.get(first..).unwrap_or_default();
+        let mut hidden = ones(from % WORD);
+        for (number, word) in (first..).zip(words) {
+            let word = word & !hidden;
+            hidden = 0;
+            // Mostly it is the next one or the one after it, and nothing has to be counted first.
+            if (n < 2 || n < word.count_ones() as usize)
+                && let Some(position) = positions(word).nth(n)
+            {
                 return number.checked_mul(WORD)?.checked_add(position);
             }
-            n = n.saturating_sub(count);
+            n = n.saturating_sub(word.count_ones() as usize);
         }
         None
     }
@@ -101,16 +107,19 @@ impl Bits {
         words.flat_map(|(start, word)| positions(*word).map(move |at| start.saturating_add(at)))
     }
 
+    /// 64 bits from a position on.
+    #[inline]
+    fn part(&self, start: usize) -> u64 {
+        let word = |number: usize| self.words.get(number).copied().unwrap_or(0);
+        let (number, shift) = (start / WORD, u32::try_from(start % WORD).unwrap_or(0));
+        // Two shifts to the left, because both together may be a whole word.
+        let next = word(number.wrapping_add(1)).wrapping_shl(1);
+        word(number).wrapping_shr(shift) | next.wrapping_shl(63_u32.wrapping_sub(shift))
+    }
+
     /// The bits of a range, 64 at a time. Behind the last one stands what is there.
     fn parts(&self, range: Range<usize>) -> impl Iterator<Item = u64> {
-        let shift = u32::try_from(range.start % WORD).unwrap_or(0);
-        let words = self.words.get(range.start / WORD..).unwrap_or_default();
-        let word = move |number: usize| words.get(number).copied().unwrap_or(0);
-        (0..range.len().div_ceil(WORD)).map(move |number| {
-            // Two shifts to the left, because both together may be a whole word.
-            let next = word(number.wrapping_add(1)).wrapping_shl(1);
-            word(number).wrapping_shr(shift) | next.wrapping_shl(63_u32.wrapping_sub(shift))
-        })
+        range.step_by(WORD).map(|start| self.part(start))
     }
 
     /// Appends `count <= 64` bits; those above must be zero.
@@ -147,6 +156,10 @@ impl Bits {
     /// Appends a range of other bits.
     pub(crate) fn extend(&mut self, other: &Self, range: Range<usize>) {
         let range = range.start..range.end.min(other.len);
+        if range.len() <= WORD {
+            // Single rows come this way, by the thousand.
+            return self.push(other.part(range.start) & ones(range.len()), range.len());
+        }
         self.push_words(other.parts(range.clone()), range.len());
     }
 

@@ -1,5 +1,6 @@
 //! Small numbers, bit by bit.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Bits, WORD, is_set};
@@ -96,31 +97,47 @@ impl Planes {
         }
     }
 
+    /// The first number above `limit`.
+    pub(crate) fn first_above(&self, limit: u16) -> Option<u16> {
+        let num_bits = u32::try_from(self.planes.len()).unwrap_or(u32::MAX);
+        let largest = 1_u32.checked_shl(num_bits).map_or(u32::MAX, |end| end.saturating_sub(1));
+        if largest <= u32::from(limit) {
+            return None;
+        }
+        self.above(limit).nth(0, 0).map(|position| self.get(position))
+    }
+
     /// Which numbers are above `limit`.
-    pub(crate) fn above(&self, limit: u16) -> Bits {
-        let mut bits = match self.planes.as_slice() {
-            // Numbers of one and two bits are what there mostly is.
-            [low] if limit == 0 => low.clone(),
+    pub(crate) fn above(&self, limit: u16) -> Cow<'_, Bits> {
+        // Numbers of one and two bits are what there mostly is.
+        let bits = match self.planes.as_slice() {
+            [low] if limit == 0 => return Cow::Borrowed(low),
+            [_, high] if limit == 1 => return Cow::Borrowed(high),
             [low, high] if limit == 0 => low.join(high, |low, high| low | high),
-            [_, high] if limit == 1 => high.clone(),
             [low, high] if limit == 2 => low.join(high, |low, high| low & high),
-            planes => compare(planes, limit),
+            planes => compare(planes, limit, self.len),
         };
-        bits.words.resize(self.len.div_ceil(WORD), 0);
-        bits.len = self.len;
-        bits
+        Cow::Owned(bits)
     }
 
     /// Which numbers are at least `limit`.
-    pub(crate) fn at_least(&self, limit: u16) -> Bits {
-        limit.checked_sub(1).map_or_else(|| Bits::ones(self.len), |below| self.above(below))
+    pub(crate) fn at_least(&self, limit: u16) -> Cow<'_, Bits> {
+        match limit.checked_sub(1) {
+            Some(below) => self.above(below),
+            None => Cow::Owned(Bits::ones(self.len)),
+        }
     }
 
     /// Which numbers are at most `limit`.
     pub(crate) fn at_most(&self, limit: u16) -> Bits {
-        let mut bits = self.above(limit);
+        let mut bits = self.above(limit).into_owned();
         bits.invert();
         bits
+    }
+
+    /// How many numbers are at most `limit`.
+    pub(crate) fn count_at_most(&self, limit: u16) -> usize {
+        self.len.saturating_sub(self.above(limit).count())
     }
 
     /// The numbers that `mask` selects.
@@ -130,27 +147,26 @@ impl Planes {
     }
 }
 
-/// Which of any numbers are above `limit`.
-fn compare(planes: &[Bits], limit: u16) -> Bits {
+/// Which of `len` numbers are above `limit`.
+fn compare(planes: &[Bits], limit: u16, len: usize) -> Bits {
+    let mut above = vec![0; len.div_ceil(WORD)];
     let limit_bits = limit.checked_ilog2().map_or(0, |log| log.saturating_add(1));
-    let Some(top) = planes.last().filter(|_| limit_bits as usize <= planes.len()) else {
-        // The limit has bits that no number has.
-        return Bits::default();
-    };
-    let mut above = vec![0; top.words.len()];
-    let mut equal = vec![u64::MAX; top.words.len()];
-    // From the highest bit on: the first one that differs decides.
-    for (at, plane) in planes.iter().enumerate().rev() {
-        for ((bits, above), equal) in plane.words.iter().zip(&mut above).zip(&mut equal) {
-            if is_set(limit.into(), at) {
-                *equal &= bits;
-            } else {
-                *above |= *equal & bits;
-                *equal &= !bits;
+    // Where the limit has bits that no number has, none is above it.
+    if limit_bits as usize <= planes.len() {
+        let mut equal = vec![u64::MAX; above.len()];
+        // From the highest bit on: the first one that differs decides.
+        for (at, plane) in planes.iter().enumerate().rev() {
+            for ((bits, above), equal) in plane.words.iter().zip(&mut above).zip(&mut equal) {
+                if is_set(limit.into(), at) {
+                    *equal &= bits;
+                } else {
+                    *above |= *equal & bits;
+                    *equal &= !bits;
+                }
             }
         }
     }
-    Bits { words: above, len: top.len }
+    Bits { words: above, len }
 }
 
 #[cfg(test)]
@@ -189,6 +205,8 @@ mod tests {
                     prop_assert_eq!((above.get(i), at_least.get(i), at_most.get(i)), (*number > limit, *number >= limit, *number <= limit));
                 }
                 prop_assert_eq!(above.count() + at_most.count(), numbers.len());
+                prop_assert_eq!(planes.count_at_most(limit), at_most.count());
+                prop_assert_eq!(planes.first_above(limit), numbers.iter().copied().find(|n| *n > limit));
             }
             let mut mask = Bits::default();
             numbers.iter().enumerate().for_each(|(i, _)| mask.push(keep >> (i % 61) & 1, 1));

@@ -90,7 +90,7 @@ impl Assembler {
 
         let num_values = match &entries.def {
             Some(def) if numbering.max_visible < numbering.max_def => {
-                def.at_most(numbering.max_visible).count()
+                def.count_at_most(numbering.max_visible)
             }
             _ => num_entries,
         };

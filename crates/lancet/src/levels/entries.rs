@@ -63,14 +63,13 @@ impl<'a> Entries<'a> {
         Ok(())
     }
 
-    /// Leaves the entries that `mask` selects, with the levels that the layers outside need.
-    pub(crate) fn keep(&mut self, mask: &Bits, needs_rep: bool, needs_def: bool) {
-        let keep = |levels: &mut Option<Cow<'a, Planes>>, needed: bool| {
-            let levels = levels.take().filter(|_| needed);
+    /// The entries that `mask` selects, with the levels that the layers outside need.
+    pub(crate) fn select(&self, mask: &Bits, needs_rep: bool, needs_def: bool) -> Self {
+        let select = |levels: &Option<Cow<'a, Planes>>, needed: bool| {
+            let levels = levels.as_ref().filter(|_| needed);
             levels.map(|levels| Cow::Owned(levels.select(mask)))
         };
-        self.rep = keep(&mut self.rep, needs_rep);
-        self.def = keep(&mut self.def, needs_def);
-        self.len = mask.count();
+        let (rep, def) = (select(&self.rep, needs_rep), select(&self.def, needs_def));
+        Self { len: mask.count(), rep, def }
     }
 }

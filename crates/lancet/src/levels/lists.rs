@@ -11,6 +11,8 @@
 //! valid       1   0 1 1     1      has items, or def = empty
 //! ```
 
+use std::borrow::Cow;
+
 use arrow_array::OffsetSizeTrait;
 use arrow_buffer::OffsetBuffer;
 
@@ -91,13 +93,13 @@ impl<O: OffsetSizeTrait> Lists<O> {
         let (here, has_items) = match &entries.def {
             None => {
                 validity.push_valid(begins.count());
-                (begins.clone(), Bits::ones(begins.len()))
+                (Cow::Borrowed(&*begins), Bits::ones(begins.len()))
             }
             Some(def) => {
                 let has_items = def.at_most(rule.floor);
                 let here = begins.join(&def.at_most(rule.slot_limit), |a, b| a & b);
                 validity.push(&rule.valid(def, &has_items).select(&here));
-                (here, has_items)
+                (Cow::Owned(here), has_items)
             }
         };
         let (before, num_lists) = (self.starts.len(), here.count());
@@ -107,7 +109,7 @@ impl<O: OffsetSizeTrait> Lists<O> {
         let starts = self.starts.get_mut(before..).unwrap_or_default();
         let end = place(starts, &begins, &here, &has_items, first_item);
         ensure!(end == self.num_items, "{end} list items lie over {} slots", self.num_items);
-        entries.keep(&begins, rule.keeps_rep, rule.keeps_def);
+        *entries = entries.select(&begins, rule.keeps_rep, rule.keeps_def);
         Ok(num_lists)
     }
 

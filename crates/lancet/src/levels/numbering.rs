@@ -74,12 +74,12 @@ impl Numbering {
 
     /// Checks the levels of consecutive entries of a page; they need not begin with a row.
     pub(crate) fn check(&self, rep: Option<&Planes>, def: Option<&Planes>) -> Result<()> {
-        if let Some(level) = rep.and_then(|rep| first_above(rep, self.max_rep)) {
+        if let Some(level) = rep.and_then(|rep| rep.first_above(self.max_rep)) {
             let rule =
                 format!("repetition level {level} in a page with {} list layers", self.max_rep);
             return Err(Error::corrupt(rule));
         }
-        if let Some(level) = def.and_then(|def| first_above(def, self.max_def)) {
+        if let Some(level) = def.and_then(|def| def.first_above(self.max_def)) {
             let rule = format!(
                 "definition level {level} in a page with {} definition levels",
                 self.max_def
@@ -100,11 +100,6 @@ impl Numbering {
         }
         Ok(())
     }
-}
-
-/// The first level above the largest one allowed.
-fn first_above(levels: &Planes, max: u16) -> Option<u16> {
-    levels.above(max).nth(0, 0).map(|position| levels.get(position))
 }
 
 /// An entry above the floor of a list says that the list has no items: the entry begins such a list, the next one too.

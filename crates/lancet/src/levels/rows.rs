@@ -8,6 +8,7 @@
 //! Rows are counted from the first one that begins in the run; the entries before it (the preamble) continue a row of
 //! the run before.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::bits::{Bits, Planes};
@@ -15,26 +16,26 @@ use crate::error::{Error, Result};
 use crate::levels::Numbering;
 
 /// The rows of a run.
-pub(crate) struct Rows {
+pub(crate) struct Rows<'a> {
     /// The entries that begin a row.
-    starts: Bits,
+    starts: Cow<'a, Bits>,
     /// Number of rows that begin in the run.
     pub(crate) num_started: usize,
-    /// The entries that own a value, if not all do.
-    visible: Option<Bits>,
+    /// The entries that own no value, if there may be some.
+    hidden: Option<Cow<'a, Bits>>,
 }
 
-impl Rows {
-    pub(crate) fn new(rep: &Planes, def: Option<&Planes>, numbering: &Numbering) -> Self {
+impl<'a> Rows<'a> {
+    pub(crate) fn new(rep: &'a Planes, def: Option<&'a Planes>, numbering: &Numbering) -> Self {
         let starts = rep.at_least(numbering.max_rep);
         let num_started = starts.count();
-        let visible = def.map(|def| def.at_most(numbering.max_visible));
-        Self { starts, num_started, visible }
+        let hidden = def.map(|def| def.above(numbering.max_visible));
+        Self { starts, num_started, hidden }
     }
 
     /// Number of entries that own a value.
     pub(crate) fn num_values(&self) -> usize {
-        self.visible.as_ref().map_or(self.starts.len(), Bits::count)
+        self.values_in(0..self.starts.len())
     }
 
     /// Whether the run continues a row; none if it has no entries.
@@ -49,7 +50,9 @@ impl Rows {
     }
 
     fn values_in(&self, entries: Range<usize>) -> usize {
-        self.visible.as_ref().map_or(entries.len(), |visible| visible.count_in(entries))
+        let num_entries = entries.len();
+        let num_hidden = self.hidden.as_ref().map_or(0, |hidden| hidden.count_in(entries));
+        num_entries.saturating_sub(num_hidden)
     }
 
     /// Calls `on(entries, values)` for each of the wanted row ranges, which must be in order and must not overlap.
@@ -73,7 +76,7 @@ impl Rows {
 
 /// Stands at the first entry of `row`, or at the end.
 struct Cursor<'a> {
-    rows: &'a Rows,
+    rows: &'a Rows<'a>,
     row: usize,
     entry: usize,
     value: usize,
@@ -109,30 +112,35 @@ mod tests {
 
     type Selected = Vec<(Range<usize>, Range<usize>)>;
 
-    fn rows_of(rep: &[u16], def: Option<&[u16]>) -> Rows {
+    fn with_rows<T>(rep: &[u16], def: Option<&[u16]>, look: impl FnOnce(&Rows<'_>) -> T) -> T {
         let numbering = Numbering::new(&[AllValidItem, NullAndEmptyList]).unwrap();
-        Rows::new(&rep.into(), def.map(Planes::from).as_ref(), &numbering)
+        look(&Rows::new(&rep.into(), def.map(Planes::from).as_ref(), &numbering))
+    }
+
+    fn num_started(rep: &[u16]) -> usize {
+        with_rows(rep, None, |rows| rows.num_started)
     }
 
     fn select(rep: &[u16], def: Option<&[u16]>, rows: &[Range<usize>]) -> Result<Selected> {
         let mut selected = Vec::new();
-        rows_of(rep, def).select(rows, |entries, values| selected.push((entries, values)))?;
+        let on = |entries, values| selected.push((entries, values));
+        with_rows(rep, def, |run| run.select(rows, on))?;
         Ok(selected)
     }
 
     #[test]
     fn rows_of_the_chunks_of_the_repetition_index_example() {
         let (rep, def) = ([1, 0, 1, 1], [0; 4]);
-        assert_eq!(rows_of(&rep, None).num_started, 3);
+        assert_eq!(num_started(&rep), 3);
         assert_eq!(select(&rep, Some(&def), &[0..1, 2..3]).unwrap(), [(0..2, 0..2), (3..4, 3..4)]);
 
         let (rep, def) = ([0; 4], [0; 4]);
-        assert_eq!(rows_of(&rep, None).num_started, 0);
-        assert_eq!(rows_of(&rep, Some(&def)).preamble(), (4, 4));
+        assert_eq!(num_started(&rep), 0);
+        assert_eq!(with_rows(&rep, Some(&def), |rows| rows.preamble()), (4, 4));
 
         let (rep, def) = ([1, 1, 1, 1, 0], [2, 1, 0, 0, 0]);
-        assert_eq!(rows_of(&rep, None).num_started, 4);
-        assert_eq!(rows_of(&rep, Some(&def)).preamble(), (0, 0));
+        assert_eq!(num_started(&rep), 4);
+        assert_eq!(with_rows(&rep, Some(&def), |rows| rows.preamble()), (0, 0));
         assert_eq!(
             select(&rep, Some(&def), &[0..1, 1..3, 3..4]).unwrap(),
             [(0..1, 0..0), (1..3, 0..1), (3..5, 1..3)]
@@ -173,7 +181,8 @@ mod tests {
             let mut selected = Vec::new();
             let numbering = Numbering::new(&[NullableItem, NullAndEmptyList, EmptyableList]).unwrap();
             let def_stream = with_def.then(|| Planes::from(&def[..]));
-            let run = Rows::new(&Planes::from(&rep[..]), def_stream.as_ref(), &numbering);
+            let rep_stream = Planes::from(&rep[..]);
+            let run = Rows::new(&rep_stream, def_stream.as_ref(), &numbering);
             run.select(&rows, |e, v| selected.push((e, v))).unwrap();
             prop_assert_eq!(selected, expected);
             prop_assert_eq!(run.num_started, num_rows);

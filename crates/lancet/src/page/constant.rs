@@ -127,7 +127,7 @@ impl ConstantIndex {
         }
         let num_values = match sink.def.is_empty() {
             true => num_entries,
-            false => sink.def.at_most(numbering.max_visible).count(),
+            false => sink.def.count_at_most(numbering.max_visible),
         };
         match (&self.scalar, &mut sink.values) {
             (Some(scalar), SinkValues::Plain(values)) => {

@@ -278,6 +278,12 @@ impl OpenFile {
         leaves.iter().map(of_leaf).fold(0, u64::saturating_add)
     }
 
+    /// Bytes of the columns in the file.
+    pub(crate) fn stored_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
+        let columns = leaves.iter().filter_map(|leaf| self.column(leaf.column));
+        columns.map(|column| column.stored_bytes()).fold(0, u64::saturating_add)
+    }
+
     /// The rows after the pages of the column that takes the most bytes.
     pub(crate) fn page_ends_of_widest(&self, leaves: &[LeafColumnType]) -> Vec<u64> {
         let columns = leaves.iter().filter_map(|leaf| Some((leaf, self.column(leaf.column)?)));

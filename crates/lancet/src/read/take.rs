@@ -26,10 +26,8 @@ const PART_BYTES: u64 = 2 << 20;
 const COLUMN_BYTES: u64 = 64 << 10;
 /// Bytes that a row of a column reads at most, about: a chunk.
 const CHUNK_BYTES: u64 = 4 << 10;
-/// Time that a row of a column takes, about: a call to the system, and a chunk decoded.
-const ROW_NS: u64 = 1_200;
-/// Less time is not worth another thread.
-const PART_NS: u64 = 100_000;
+/// Fewer bytes are not worth another thread: they are read and decoded in some 100 us.
+const SHARE_BYTES: u64 = 384 << 10;
 /// More bytes of rows are not copied.
 const MAX_RESULT_BYTES: u64 = 4 << 20;
 
@@ -109,16 +107,10 @@ impl FileReader {
     /// How many parts a take of this many rows has.
     fn num_parts(&self, projection: &Arc<ProjectedColumns>, num_wanted: u64) -> Result<usize> {
         let num_columns = projection.leaves.len() as u64;
-        let num_chunks = num_wanted.saturating_mul(num_columns);
-        let num_threads = rayon::current_num_threads();
-        let is_grouped = !projection.groups(num_threads)?.is_empty();
-        let most = if is_grouped { 1 } else { num_threads as u64 };
-        let by_time = (num_chunks.saturating_mul(ROW_NS) / PART_NS).min(most);
-        let part = PART_BYTES.max(num_columns.saturating_mul(COLUMN_BYTES));
-        let chunks = num_chunks.saturating_mul(CHUNK_BYTES);
+        let chunks = num_wanted.saturating_mul(num_columns).saturating_mul(CHUNK_BYTES);
         // Each part would bring its own dictionary, and blobs are long.
         let is_plain = |leaf: &LeafColumnType| leaf.leaf.key_bits.is_none() && !leaf.leaf.blob;
-        if chunks < part && by_time < 2 || !projection.leaves.iter().all(is_plain) {
+        if chunks < SHARE_BYTES * 2 || !projection.leaves.iter().all(is_plain) {
             return Ok(1);
         }
         let num_rows = self.load_columns(projection)?;
@@ -127,8 +119,17 @@ impl FileReader {
             return Ok(1);
         }
         let read = chunks.min(num_rows.saturating_mul(row_bytes));
-        let by_bytes = read.checked_div(part).unwrap_or(1);
-        Ok(usize::try_from(by_bytes.max(by_time)).unwrap_or(usize::MAX))
+        let part = PART_BYTES.max(num_columns.saturating_mul(COLUMN_BYTES));
+        let num_threads = rayon::current_num_threads();
+        let is_grouped = !projection.groups(num_threads)?.is_empty();
+        let most = if is_grouped { 1 } else { num_threads as u64 };
+        let stored = match self.file.arrays {
+            Some(_) => read,
+            None => self.file.stored_bytes(&projection.leaves).min(read),
+        };
+        let by_threads = (stored / SHARE_BYTES).min(most);
+        let num_parts = read.checked_div(part).unwrap_or(1).max(by_threads);
+        Ok(usize::try_from(num_parts).unwrap_or(usize::MAX))
     }
 }
 
