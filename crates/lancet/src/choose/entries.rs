@@ -12,7 +12,7 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// `None` if there are more than `cap` different values. Null slots repeat the index before.
+    /// `None` if there are more than `cap` different values, or seem to be. Null slots repeat the index before.
     pub(super) fn new(values: &Values, valid: Option<&[bool]>, cap: usize) -> Result<Option<Self>> {
         match values {
             Values::Fixed(fixed) => match fixed.bits {
@@ -60,7 +60,8 @@ impl Built {
             let is_known = |value: &T| {
                 table.contains(value.hash(), |i| entries.get(i as usize) == Some(value))
             };
-            if outgrows(&after_parts, cap) && !comes_again(rest, is_known) {
+            let is_long = values.len() >= MIN_VALUES;
+            if is_long && outgrows(&after_parts, cap) && !comes_again(rest, is_known) {
                 return Ok(None);
             }
         }
@@ -128,6 +129,9 @@ impl Built {
 
 /// Places that a look at the table visits at most, where chosen values pile up.
 const MAX_STEPS: usize = 64;
+
+/// Fewer values are counted to the end.
+const MIN_VALUES: usize = 1 << 16;
 
 /// Parts of the values, after two of which it is clear where the entries lead.
 const NUM_PARTS: usize = 16;

@@ -68,7 +68,7 @@ fn a_clock_is_given_up_early_and_what_comes_again_is_not() {
     let rest: Vec<u64> = (0..100_000).collect();
     assert!(comes_again(&rest, |value| value % 25 == 0));
     assert!(!comes_again(&rest, |value| value % 100 == 7));
-    assert!(build(&numbers((0..64_000).map(|i| i * 10 / 16)), None, 30_000).is_none());
-    let repeated = build(&numbers((0..64_000).map(|i| i % 30_000)), None, 30_000);
+    assert!(build(&numbers((0..80_000).map(|i| i * 10 / 16)), None, 40_000).is_none());
+    let repeated = build(&numbers((0..80_000).map(|i| i % 30_000)), None, 30_000);
     assert_eq!(repeated.unwrap().items.len(), 30_000);
 }

@@ -152,7 +152,9 @@ fn append_slots<const W: usize, T: OffsetWord>(
     bytes: &mut Vec<u8>,
     scratch: &mut Scratch,
 ) -> Result<()> {
-    if slots.iter().all(|slot| slot.len == 1) && all_found(indices, slots.len()) {
+    // There are no more letters than that, and looking at all entries each time must stay cheap.
+    let are_letters = slots.len() <= 256 && slots.iter().all(|slot| slot.len == 1);
+    if are_letters && all_found(indices, slots.len()) {
         return append_letters(slots, indices, ends, bytes, scratch);
     }
     let null = Slot { bytes: [0; W], len: 0 };

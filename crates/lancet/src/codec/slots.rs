@@ -34,21 +34,28 @@ impl Values {
     }
 
     /// Makes room for `count` more values, but for no more than `max_bytes`: counts may be forged,
-    /// and what is not reserved now is grown later.
-    pub(crate) fn reserve(&mut self, count: usize, max_bytes: usize) {
+    /// and what is not reserved now is grown later. Returns the bytes of that room.
+    pub(crate) fn reserve(&mut self, count: usize, max_bytes: usize) -> usize {
         match self {
-            Self::Nothing { .. } | Self::Struct { .. } => {}
+            Self::Nothing { .. } | Self::Struct { .. } => 0,
             Self::Fixed(fixed) => {
                 let bytes = fixed_bytes(fixed, count).min(max_bytes);
                 fixed.data.to_mut().reserve(bytes);
+                bytes
             }
-            Self::Variable(variable) => match &mut variable.offsets {
-                Offsets::Bits32(offsets) => offsets.reserve(count.min(max_bytes / 4)),
-                Offsets::Bits64(offsets) => offsets.reserve(count.min(max_bytes / 8)),
-            },
+            Self::Variable(variable) => {
+                let bytes = count
+                    .saturating_mul(if variable.offsets.bits() == 64 { 8 } else { 4 })
+                    .min(max_bytes);
+                match &mut variable.offsets {
+                    Offsets::Bits32(offsets) => offsets.reserve(bytes / 4),
+                    Offsets::Bits64(offsets) => offsets.reserve(bytes / 8),
+                }
+                bytes
+            }
             Self::FixedSizeList(lists) => {
                 let dimension = usize::try_from(lists.dimension).unwrap_or(usize::MAX);
-                lists.items.reserve(count.saturating_mul(dimension), max_bytes);
+                lists.items.reserve(count.saturating_mul(dimension), max_bytes)
             }
         }
     }

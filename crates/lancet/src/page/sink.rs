@@ -78,28 +78,30 @@ impl LeafSink {
         Ok(Self { values, assembler, rep: Planes::default(), def: Planes::default(), pool: None })
     }
 
-    /// Makes room for values that come from `stored` bytes.
+    /// Makes room for values that come from `stored` bytes, of at most `most` bytes; returns how many.
     pub(crate) fn reserve(
         &mut self,
         num_values: u64,
         stored: usize,
         most: usize,
         pool: &Arc<Pool>,
-    ) {
+    ) -> usize {
         // A bit-packed value may take one bit of 64; anything that shrinks more is grown as it comes.
         let max_bytes = stored.saturating_mul(64).max(1 << 16).min(most);
         let num_values = usize::try_from(num_values).unwrap_or(usize::MAX);
-        if let SinkValues::Plain(values) = &mut self.values {
-            values.reserve(num_values, max_bytes);
-            if let Values::Variable(variable) = values
-                && variable.bytes.is_empty()
-            {
-                // Strings are at least as long as what is stored of them, or nearly so.
-                variable.bytes = pool.take(stored.min(most));
-                // What the pool would not lend again it should not get.
-                self.pool = (variable.bytes.capacity() >= MIN_BYTES).then(|| pool.clone());
-            }
+        let SinkValues::Plain(values) = &mut self.values else { return 0 };
+        let mut reserved = values.reserve(num_values, max_bytes);
+        if let Values::Variable(variable) = values
+            && variable.bytes.is_empty()
+        {
+            // Strings are at least as long as what is stored of them, or nearly so.
+            let strings = stored.min(most.saturating_sub(reserved));
+            variable.bytes = pool.take(strings);
+            reserved = reserved.saturating_add(strings);
+            // What the pool would not lend again it should not get.
+            self.pool = (variable.bytes.capacity() >= MIN_BYTES).then(|| pool.clone());
         }
+        reserved
     }
 
     /// Gives the sink the bytes of all its values before their lengths are known.

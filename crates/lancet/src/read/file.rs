@@ -57,6 +57,8 @@ pub(crate) struct FileColumn {
     /// Rows of the file that the column covers.
     pub(crate) num_rows: u64,
     pub(crate) zone_map: FoundPlace,
+    /// Bytes of all pages in the file.
+    stored_bytes: u64,
 }
 
 impl OpenFile {
@@ -216,7 +218,11 @@ impl OpenFile {
             });
         }
         let num_rows = leaf.rows_of_entries(parsed.num_rows).in_column(column)?;
-        let loaded = Arc::new(FileColumn { pages, num_rows, zone_map: parsed.zone_map });
+        let spans = pages.iter().flat_map(|page| &page.buffers);
+        let sizes = spans.map(|span| span.end.saturating_sub(span.start));
+        let stored_bytes = sizes.fold(0, u64::saturating_add);
+        let zone_map = parsed.zone_map;
+        let loaded = Arc::new(FileColumn { pages, num_rows, zone_map, stored_bytes });
         let slot = self.columns.get(column as usize);
         Ok(slot.map_or(loaded.clone(), |slot| slot.get_or_init(|| loaded).clone()))
     }
@@ -272,7 +278,7 @@ impl OpenFile {
     pub(crate) fn row_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
         let of_leaf = |leaf: &LeafColumnType| {
             let Some(column) = self.column(leaf.column) else { return 0 };
-            let stored = column.stored_bytes().checked_div(column.num_rows).unwrap_or(0);
+            let stored = column.stored_bytes.checked_div(column.num_rows).unwrap_or(0);
             stored.max(leaf.leaf.values.fixed_bytes())
         };
         leaves.iter().map(of_leaf).fold(0, u64::saturating_add)
@@ -281,13 +287,13 @@ impl OpenFile {
     /// Bytes of the columns in the file.
     pub(crate) fn stored_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
         let columns = leaves.iter().filter_map(|leaf| self.column(leaf.column));
-        columns.map(|column| column.stored_bytes()).fold(0, u64::saturating_add)
+        columns.map(|column| column.stored_bytes).fold(0, u64::saturating_add)
     }
 
     /// The rows after the pages of the column that takes the most bytes.
     pub(crate) fn page_ends_of_widest(&self, leaves: &[LeafColumnType]) -> Vec<u64> {
         let columns = leaves.iter().filter_map(|leaf| Some((leaf, self.column(leaf.column)?)));
-        let widest = columns.max_by_key(|(_, column)| column.stored_bytes());
+        let widest = columns.max_by_key(|(_, column)| column.stored_bytes);
         let Some((leaf, column)) = widest else { return Vec::new() };
         let end = |page: &Page| leaf.rows_of_entries(page.first_row.saturating_add(page.num_rows));
         column.pages.iter().filter_map(|page| end(page).ok()).collect()
@@ -364,12 +370,6 @@ impl fmt::Debug for OpenFile {
 }
 
 impl FileColumn {
-    /// Bytes of all pages in the file.
-    fn stored_bytes(&self) -> u64 {
-        let spans = self.pages.iter().flat_map(|page| &page.buffers);
-        spans.map(|span| span.end.saturating_sub(span.start)).fold(0, u64::saturating_add)
-    }
-
     /// A page by number.
     pub(crate) fn page(&self, number: usize) -> Result<&Page> {
         self.pages.get(number).ok_or_else(|| Error::corrupt(format!("page {number} is missing")))

@@ -64,10 +64,12 @@ impl ProjectedColumns {
     }
 
     /// The fields in groups, each of which is enough work for a thread; none where all of them are one.
-    pub(super) fn groups(&self, num_threads: usize) -> Result<&[Arc<Self>]> {
+    /// The threads of the first caller decide.
+    pub(super) fn groups(&self) -> Result<&[Arc<Self>]> {
         if let Some(groups) = self.groups.get() {
             return Ok(groups);
         }
+        let num_threads = rayon::current_num_threads();
         let most = self.nodes.len().checked_div(GROUP_FIELDS).unwrap_or(0);
         // Two for each thread, so that none waits long for another.
         let num_groups = num_threads.saturating_mul(2).min(most);
@@ -324,6 +326,8 @@ impl LayoutRequest {
     fn decode(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
         let budget = self.budget.clone();
         let mut total = 0_usize;
+        // Room is made for what the bytes may yield, as far as the budget goes for all columns.
+        let mut most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
         let mut work = Vec::with_capacity(self.leaves.len());
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
             let mut fetched: Vec<Bytes> = Vec::new();
@@ -336,10 +340,10 @@ impl LayoutRequest {
             }
             let stored = fetched.iter().map(Bytes::len).sum();
             total = total.saturating_add(stored);
-            // Room is made for what the bytes may yield, as far as the budget goes.
-            let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
             if !read.may_share() {
-                read.sink.reserve(read.num_values(), stored, most, &self.file.pool);
+                let pool = &self.file.pool;
+                let reserved = read.sink.reserve(read.num_values(), stored, most, pool);
+                most = most.saturating_sub(reserved);
             }
             work.push((leaf.column, read, fetched));
         }

@@ -17,7 +17,7 @@ use super::leaf::LeafColumnType;
 use super::read_request::{ReadRequest, Request, Wanted, check_rows, in_order, sort};
 use super::request::ProjectedColumns;
 use super::source::Source;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
 
 /// Bytes that a part reads, about.
@@ -38,12 +38,15 @@ impl FileReader {
         rows: &[u64],
     ) -> Result<RecordBatch> {
         let num_parts = self.num_parts(projection, rows.len() as u64)?;
-        if num_parts > 1
-            && let Some(batch) = self.take_in_parts(projection, rows, num_parts)?
-        {
-            return Ok(batch);
+        if num_parts > 1 {
+            match self.take_in_parts(projection, rows, num_parts) {
+                Ok(Some(batch)) => return Ok(batch),
+                // Parts may each load what the whole take would load once.
+                Ok(None) | Err(Error::Limit { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
-        if projection.groups(rayon::current_num_threads())?.is_empty() {
+        if projection.groups()?.is_empty() {
             return self.run_placing(self.request(projection, Wanted::Rows(rows.to_vec()))?);
         }
         self.take_in_groups(projection, rows)
@@ -68,7 +71,7 @@ impl FileReader {
     ) -> Result<RecordBatch> {
         let num_rows = self.load_columns(projection)?;
         let budget = self.file.budget();
-        let groups = projection.groups(rayon::current_num_threads())?.iter().collect();
+        let groups = projection.groups()?.iter().collect();
         let parts: Vec<RecordBatch> = in_parallel(groups, |group: &Arc<ProjectedColumns>| {
             group.num_rows.get_or_init(|| num_rows);
             let (reader, wanted) = (self.clone(), Wanted::Rows(rows.to_vec()));
@@ -121,7 +124,7 @@ impl FileReader {
         let read = chunks.min(num_rows.saturating_mul(row_bytes));
         let part = PART_BYTES.max(num_columns.saturating_mul(COLUMN_BYTES));
         let num_threads = rayon::current_num_threads();
-        let is_grouped = !projection.groups(num_threads)?.is_empty();
+        let is_grouped = !projection.groups()?.is_empty();
         let most = if is_grouped { 1 } else { num_threads as u64 };
         let stored = match self.file.arrays {
             Some(_) => read,

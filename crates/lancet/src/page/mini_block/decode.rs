@@ -17,6 +17,8 @@ use crate::levels::{Numbering, Rows, leaf_validity};
 
 /// What an entry costs: its two levels, and the offset and the validity that they become.
 const LEVEL_BYTES: u64 = 16;
+/// What it costs in each further list that it may begin.
+const LIST_BYTES: u64 = 9;
 
 impl MiniBlockIndex {
     /// Appends the task's rows to the sink.
@@ -168,7 +170,9 @@ impl PageDecoder<'_> {
             None => Ok(usize::from(chunk.num_levels)),
         };
         let num_levels = count(rep)?.max(count(def)?);
-        let bytes = u64::try_from(num_levels).unwrap_or(u64::MAX).saturating_mul(LEVEL_BYTES);
+        let further = u64::from(self.numbering.max_rep.saturating_sub(1));
+        let entry_bytes = LEVEL_BYTES.saturating_add(further.saturating_mul(LIST_BYTES));
+        let bytes = u64::try_from(num_levels).unwrap_or(u64::MAX).saturating_mul(entry_bytes);
         scratch.claim(bytes, "the levels of a chunk")?;
         if let Some((encoding, bytes)) = rep {
             block::decode_levels(encoding, bytes, num_levels, &mut self.rep, scratch)?;
