@@ -9,7 +9,7 @@ mod mutate;
 #[expect(dead_code, reason = "each test uses a part of the files")]
 mod small;
 
-use lancet::{Error, FileReader, ReadOptions, Result};
+use lancet::{Error, FileReader, FileWriter, ReadOptions, Result, WriteOptions};
 use mutate::file::Parts;
 use mutate::wire::{self, Kind, Value};
 
@@ -54,6 +54,39 @@ fn repeat(message: &[u8], number: u64, times: usize) -> Vec<u8> {
     let copies = vec![fields[at].clone(); times];
     fields.splice(at..=at, copies);
     wire::encode(&fields)
+}
+
+#[test]
+fn offsets_of_lists_in_lists_are_counted() {
+    use arrow_array::{Array, ArrayRef, Int8Array, LargeListArray, RecordBatch};
+    use arrow_buffer::OffsetBuffer;
+    use arrow_schema::Field;
+    use std::sync::Arc;
+
+    const ROWS: usize = 20_000;
+    // A constant page, and one of chunks.
+    for factor in [0, 37_usize] {
+        let values = (0..ROWS).map(|row| (row * factor % 101) as i8);
+        let mut array: ArrayRef = Arc::new(values.collect::<Int8Array>());
+        for _ in 0..12 {
+            let item = Arc::new(Field::new("item", array.data_type().clone(), true));
+            let offsets = OffsetBuffer::from_lengths(vec![1; ROWS]);
+            array = Arc::new(LargeListArray::new(item, offsets, array, None));
+        }
+        let batch = RecordBatch::try_from_iter([("lists", array)]).unwrap();
+        let options = WriteOptions::default();
+        let mut writer = FileWriter::new(Vec::new(), batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        let file = writer.finish_into().unwrap().1;
+        let read = |memory_limit: u64| {
+            let mut options = ReadOptions::default();
+            options.memory_limit = memory_limit;
+            read_all(&FileReader::from_bytes(file.clone(), options).unwrap())
+        };
+        // Twelve offsets of 8 bytes a row are nearly 2 MB.
+        assert_limit(read(1_500_000), "memory_limit");
+        assert_eq!(read(4_000_000).unwrap(), ROWS);
+    }
 }
 
 #[test]
