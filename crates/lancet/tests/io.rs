@@ -430,7 +430,10 @@ fn what_cannot_be_put_together_is_taken_whole() {
     let expected = arrow_select::take::take(&coded, &places, None).unwrap();
     assert_eq!(&plain(taken.column(1)), &plain(&expected));
     // Long rows are not copied once more.
-    let source = file(vec![("v".into(), Arc::new(vectors()))], Version::V2_2);
+    let long = |row: u64| (0..2_500).flat_map(move |i| mixed(row * 2_500 + i).to_le_bytes());
+    let long = (0..300).map(|row| long(row).collect::<Vec<u8>>());
+    let long = arrow_array::BinaryArray::from_iter_values(long);
+    let source = file(vec![("v".into(), Arc::new(long))], Version::V2_2);
     let reader = source.open();
     reader.take(&[0]).unwrap();
     source.rounds();

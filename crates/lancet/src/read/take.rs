@@ -28,8 +28,10 @@ const COLUMN_BYTES: u64 = 64 << 10;
 const CHUNK_BYTES: u64 = 4 << 10;
 /// Fewer bytes are not worth another thread: they are read and decoded in some 100 us.
 const SHARE_BYTES: u64 = 384 << 10;
-/// More bytes of rows are not copied.
-const MAX_RESULT_BYTES: u64 = 4 << 20;
+/// Longer rows are not copied.
+const LONG_ROW_BYTES: u64 = 16 << 10;
+/// More bytes of rows are not copied either: they would be there twice.
+const MAX_RESULT_BYTES: u64 = 64 << 20;
 
 impl FileReader {
     pub(super) fn take_projected(
@@ -104,6 +106,8 @@ impl FileReader {
         if i32::try_from(lengths.fold(0, usize::saturating_add)).is_err() {
             return Ok(None);
         }
+        let sizes = parts.iter().map(RecordBatch::get_array_memory_size);
+        budget.claim(sizes.fold(0, usize::saturating_add) as u64, "the rows of a take")?;
         in_order(concat_batches(&projection.schema, &parts)?, order).map(Some)
     }
 
@@ -118,7 +122,8 @@ impl FileReader {
         }
         let num_rows = self.load_columns(projection)?;
         let row_bytes = self.row_bytes_of(projection);
-        if num_wanted.saturating_mul(row_bytes) > MAX_RESULT_BYTES {
+        let result = num_wanted.saturating_mul(row_bytes);
+        if row_bytes > LONG_ROW_BYTES || result > MAX_RESULT_BYTES {
             return Ok(1);
         }
         let read = chunks.min(num_rows.saturating_mul(row_bytes));
