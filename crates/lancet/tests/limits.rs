@@ -64,12 +64,14 @@ fn offsets_of_lists_in_lists_are_counted() {
     use std::sync::Arc;
 
     const ROWS: usize = 20_000;
-    // A constant page, and one of chunks.
-    for factor in [0, 37_usize] {
+    // A constant page, one of chunks, one of rows.
+    for (factor, structure) in [(0, "miniblock"), (37_usize, "miniblock"), (37, "fullzip")] {
+        let key = "lance-encoding:structural-encoding".to_owned();
         let values = (0..ROWS).map(|row| (row * factor % 101) as i8);
         let mut array: ArrayRef = Arc::new(values.collect::<Int8Array>());
         for _ in 0..12 {
-            let item = Arc::new(Field::new("item", array.data_type().clone(), true));
+            let item = Field::new("item", array.data_type().clone(), true);
+            let item = Arc::new(item.with_metadata([(key.clone(), structure.to_owned())].into()));
             let offsets = OffsetBuffer::from_lengths(vec![1; ROWS]);
             array = Arc::new(LargeListArray::new(item, offsets, array, None));
         }

@@ -120,7 +120,7 @@ pub(super) fn decode(
             sink.def.push(level);
         }
     }
-    sink.close_page(&layout.layers, len)
+    sink.close_page(&layout.layers, len, scratch)
 }
 
 fn null_level(position: u64, max_def: u16) -> Result<u16> {

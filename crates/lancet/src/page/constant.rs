@@ -19,7 +19,7 @@ use super::rules::Rules;
 use super::sink::{LeafSink, LeafType, SinkValues};
 use super::{Page, PageTask, count_rows};
 use crate::bits::Planes;
-use crate::codec::{Dictionary, Encoding, Offsets, Scratch, ValueType, Values, block, size_u64};
+use crate::codec::{Dictionary, Encoding, Offsets, Scratch, ValueType, Values, block};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::{Layer, Numbering};
@@ -125,10 +125,6 @@ impl ConstantIndex {
             sink.rep.extend(&self.rep, entries.clone());
             sink.def.extend(&self.def, entries);
         }
-        // An offset and a bit of validity in each list.
-        let list_bytes = u64::from(numbering.max_rep).saturating_mul(9);
-        let list_bytes = list_bytes.saturating_mul(size_u64(num_entries));
-        scratch.claim(list_bytes, "the lists of a constant page")?;
         let num_values = match sink.def.is_empty() {
             true => num_entries,
             false => sink.def.count_at_most(numbering.max_visible),
@@ -139,7 +135,7 @@ impl ConstantIndex {
             }
             _ => sink.values.push_default(num_values, scratch)?,
         }
-        sink.close_page(&layout.layers, num_entries)
+        sink.close_page(&layout.layers, num_entries, scratch)
     }
 
     fn entries(&self, rows: &Range<u64>) -> Result<Range<usize>> {

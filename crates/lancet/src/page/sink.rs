@@ -11,6 +11,9 @@ use crate::pool::{MIN_BYTES, Pool};
 use super::blob::Descriptions;
 use super::dictionary::DictionaryValues;
 
+/// What a list takes: its offset, and its validity.
+const LIST_BYTES: u64 = 9;
+
 /// What the schema says about one leaf column.
 #[derive(Debug, Clone)]
 pub(crate) struct LeafType {
@@ -113,8 +116,17 @@ impl LeafSink {
     }
 
     /// Hands the levels of a finished page to the assembler.
-    pub(crate) fn close_page(&mut self, layers: &[Layer], num_entries: usize) -> Result<()> {
-        let has_rep = layers.iter().any(|layer| layer.is_list());
+    pub(crate) fn close_page(
+        &mut self,
+        layers: &[Layer],
+        num_entries: usize,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        // An entry may begin a list in every layer.
+        let num_lists = layers.iter().filter(|layer| layer.is_list()).count();
+        let entry_bytes = size_u64(num_lists).saturating_mul(LIST_BYTES);
+        scratch.claim(size_u64(num_entries).saturating_mul(entry_bytes), "the lists of a page")?;
+        let has_rep = num_lists > 0;
         let has_def = layers.iter().any(|layer| layer.num_def_levels() > 0);
         let rep = has_rep.then_some(&self.rep);
         let def = has_def.then_some(&self.def);

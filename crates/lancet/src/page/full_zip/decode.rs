@@ -49,7 +49,7 @@ pub(crate) fn decode(
     }
     numbering
         .check((layout.bits_rep > 0).then_some(&*rep), (numbering.max_def > 0).then_some(&*def))?;
-    sink.close_page(&layout.layers, num_entries)
+    sink.close_page(&layout.layers, num_entries, scratch)
 }
 
 struct RowDecoder<'a> {

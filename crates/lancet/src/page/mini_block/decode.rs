@@ -15,10 +15,8 @@ use crate::codec::{self, Dictionary, Encoding, Scratch, ValueType, Values, block
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::{Numbering, Rows, leaf_validity};
 
-/// What an entry costs: its two levels, and the offset and the validity that they become.
-const LEVEL_BYTES: u64 = 16;
-/// What it costs in each further list that it may begin.
-const LIST_BYTES: u64 = 9;
+/// What an entry costs: its two levels, in the chunk and in the sink, and its validity.
+const LEVEL_BYTES: u64 = 9;
 
 impl MiniBlockIndex {
     /// Appends the task's rows to the sink.
@@ -59,7 +57,7 @@ impl MiniBlockIndex {
                     .in_buffer(1)?;
             }
         }
-        sink.close_page(&layout.layers, page.num_entries)
+        sink.close_page(&layout.layers, page.num_entries, scratch)
     }
 
     fn start(&self, chunk: usize) -> Result<ChunkStart> {
@@ -170,9 +168,7 @@ impl PageDecoder<'_> {
             None => Ok(usize::from(chunk.num_levels)),
         };
         let num_levels = count(rep)?.max(count(def)?);
-        let further = u64::from(self.numbering.max_rep.saturating_sub(1));
-        let entry_bytes = LEVEL_BYTES.saturating_add(further.saturating_mul(LIST_BYTES));
-        let bytes = u64::try_from(num_levels).unwrap_or(u64::MAX).saturating_mul(entry_bytes);
+        let bytes = u64::try_from(num_levels).unwrap_or(u64::MAX).saturating_mul(LEVEL_BYTES);
         scratch.claim(bytes, "the levels of a chunk")?;
         if let Some((encoding, bytes)) = rep {
             block::decode_levels(encoding, bytes, num_levels, &mut self.rep, scratch)?;
