@@ -16,7 +16,7 @@ use super::ReadOptions;
 use super::cache::CachedPage;
 use super::file::{OpenFile, read_one, within};
 use super::inspect::{ColumnReport, FileReport, PageReport, zone_map};
-use super::request::ProjectedColumns;
+use super::projected::ProjectedColumns;
 use super::source::Source;
 use crate::codec::Budget;
 use crate::container::column::Column;

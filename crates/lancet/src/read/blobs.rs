@@ -10,8 +10,8 @@ use arrow_array::{Array, StructArray};
 use bytes::Bytes;
 
 use super::FileReader;
+use super::projected::ProjectedColumns;
 use super::read_request::Wanted;
-use super::request::ProjectedColumns;
 use crate::codec::Budget;
 use crate::error::{Error, Result, ensure};
 use crate::schema::columns::{LeafKind, Node, is_blob};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_schema::DataType;
 
 use super::file::OpenFile;
-use super::request::ProjectedColumns;
+use super::projected::ProjectedColumns;
 use crate::container::Version;
 use crate::error::Result;
 use crate::page::Page;

@@ -17,6 +17,7 @@ pub(crate) mod inspect;
 mod leaf;
 mod opening;
 mod place;
+mod projected;
 mod read_request;
 mod request;
 mod rounds;
@@ -52,8 +53,8 @@ use crate::schema::projection::{Projection, project};
 use crate::zones::filter::Filter;
 use crate::zones::map::ZoneMap;
 use file::OpenFile;
+use projected::ProjectedColumns;
 use read_request::Wanted;
-use request::ProjectedColumns;
 use source::FileSource;
 
 /// How a file is read. What the limits cover stands in `LIMITS.md`.

@@ -8,7 +8,7 @@ use arrow_select::take::take as take_rows;
 use bytes::Bytes;
 
 use super::FileReader;
-use super::request::ProjectedColumns;
+use super::projected::ProjectedColumns;
 use super::rounds::Rounds;
 use super::source::FileSource;
 use crate::codec::Budget;

@@ -8,7 +8,8 @@ use bytes::Bytes;
 
 use super::arrays::ArrayRequest;
 use super::file::OpenFile;
-use super::request::{LayoutRequest, ProjectedColumns};
+use super::projected::ProjectedColumns;
+use super::request::LayoutRequest;
 use super::source::FileSource;
 use crate::codec::Budget;
 use crate::error::Result;

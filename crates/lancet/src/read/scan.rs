@@ -9,8 +9,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::FileReader;
+use super::projected::ProjectedColumns;
 use super::read_request::{ReadRequest, Request, Wanted, check_range};
-use super::request::ProjectedColumns;
 use crate::error::{Error, Result};
 use crate::parallel::lock;
 

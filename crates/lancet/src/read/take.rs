@@ -14,8 +14,8 @@ use arrow_select::concat::concat_batches;
 
 use super::FileReader;
 use super::leaf::LeafColumnType;
+use super::projected::ProjectedColumns;
 use super::read_request::{ReadRequest, Request, Wanted, check_rows, in_order, sort};
-use super::request::ProjectedColumns;
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::parallel::in_parallel;

@@ -9,7 +9,7 @@ use arrow_schema::Schema;
 use super::FileReader;
 use super::arrays::{load_column, with_shared};
 use super::file::OpenFile;
-use super::request::ProjectedColumns;
+use super::projected::ProjectedColumns;
 use super::verify::{PlacedPage, SOME_ROWS, STRETCH_BYTES, Verification};
 use crate::codec::Budget;
 use crate::error::{Corrupt, Locate, Result};
