@@ -11,7 +11,7 @@ const TARGETS: [&str; 6] =
 /// Larger files only slow a fuzzer down.
 const SEED_BYTES: u64 = 8 << 10;
 
-/// `[target] [seconds]`; all targets unless told, five minutes each.
+/// `[target] [seconds]`; by default all targets, five minutes each.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let (names, rest): (Vec<_>, Vec<_>) =
         arguments.iter().map(String::as_str).partition(|word| TARGETS.contains(word));
@@ -20,18 +20,19 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         [seconds] if seconds.parse::<u32>().is_ok() => seconds,
         _ => return Err(format!("cargo xtask fuzz [{}] [seconds]", TARGETS.join("|"))),
     };
-    let mut steps = Steps::new();
-    for target in if names.is_empty() { TARGETS.to_vec() } else { names } {
-        steps.time(&format!("corpus of {target}"), || seed(root, target))?;
+    let mut steps = Steps::default();
+    let wanted = |target: &&str| names.is_empty() || names.contains(target);
+    for target in TARGETS.into_iter().filter(wanted) {
+        let corpus = root.to_path_buf();
+        steps.add(&format!("corpus of {target}"), move || seed(&corpus, target));
         let mut fuzz = cargo(["fuzz", "run", target, "--"]);
         // The stable compiler takes the flags of the sanitizers when it is told to.
         fuzz.env("RUSTC_BOOTSTRAP", "1");
         fuzz.args(["-rss_limit_mb=1024", "-timeout=10", "-print_final_stats=1"]);
         fuzz.arg(format!("-max_total_time={seconds}"));
-        steps.run(target, fuzz)?;
+        steps.add_command(target, fuzz);
     }
-    steps.finish();
-    Ok(())
+    steps.run()
 }
 
 /// Copies small files that are what a target reads into its corpus.

@@ -6,14 +6,13 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::needs::PYTHON;
 use crate::steps::{Result, command, run};
 
 /// The interpreter of the environment; makes the environment when it is not there.
 pub(crate) fn interpreter(root: &Path) -> Result<PathBuf> {
-    let requirements = root.join("tests/reference/requirements.txt");
-    let wanted = std::fs::read_to_string(&requirements)
-        .map_err(|error| format!("{}: {error}", requirements.display()))?;
-    let folder = folder(&wanted)?;
+    let (requirements, wanted) = requirements(root)?;
+    let folder = folder_for(&wanted)?;
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let complete = folder.join("complete");
     let starts = || command(&python).arg("--version").output().is_ok_and(|o| o.status.success());
@@ -26,17 +25,16 @@ pub(crate) fn interpreter(root: &Path) -> Result<PathBuf> {
 }
 
 fn make(folder: &Path, python: &Path, requirements: &Path) -> Result<()> {
-    let base = if cfg!(windows) { "python" } else { "python3" };
-    let mut bare = command(base);
+    let mut bare = command(PYTHON);
     bare.args(["-m", "venv", "--clear", "--without-pip"]).arg(folder);
     run(bare)?;
     // Some systems ship pip but not the copy of it that `venv` wants to install, so the pip of the
     // base interpreter fills the environment. One too old for that gets a pip inside.
-    let mut install = command(base);
+    let mut install = command(PYTHON);
     install.args(["-m", "pip", "--python"]).arg(python).args(["install", "--quiet", "-r"]);
     install.arg(requirements);
     run(install).or_else(|_| {
-        let mut full = command(base);
+        let mut full = command(PYTHON);
         full.args(["-m", "venv", "--clear"]).arg(folder);
         run(full)?;
         let mut install = command(python);
@@ -45,7 +43,20 @@ fn make(folder: &Path, python: &Path, requirements: &Path) -> Result<()> {
     })
 }
 
-fn folder(requirements: &str) -> Result<PathBuf> {
+/// Where the environment is, or will be.
+pub(crate) fn folder(root: &Path) -> Result<PathBuf> {
+    folder_for(&requirements(root)?.1)
+}
+
+/// The file of the requirements, and what it says.
+fn requirements(root: &Path) -> Result<(PathBuf, String)> {
+    let file = root.join("tests/reference/requirements.txt");
+    let text =
+        std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok((file, text))
+}
+
+fn folder_for(requirements: &str) -> Result<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = || {
         variable("XDG_CACHE_HOME")

@@ -1,4 +1,4 @@
-//! Runs programs one after the other: a heading before each, its time after it.
+//! Runs programs one after the other: a heading that tells how far it is before each, its time after it.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -7,40 +7,43 @@ use std::time::{Duration, Instant};
 /// What a command comes to; the error is for people.
 pub(crate) type Result<T> = std::result::Result<T, String>;
 
-/// The steps run so far, with their times.
+/// What is to be done, in order. All of it is named before the first step runs, so that every
+/// heading can tell how many are left.
+#[derive(Default)]
 pub(crate) struct Steps {
-    done: Vec<(String, Duration)>,
+    planned: Vec<(String, Work)>,
 }
 
+type Work = Box<dyn FnOnce() -> Result<()>>;
+
 impl Steps {
-    pub(crate) fn new() -> Self {
-        Self { done: Vec::new() }
+    /// Adds a piece of work.
+    pub(crate) fn add(&mut self, name: &str, work: impl FnOnce() -> Result<()> + 'static) {
+        self.planned.push((name.into(), Box::new(work)));
     }
 
-    /// Runs one program to its end.
-    pub(crate) fn run(&mut self, name: &str, command: Command) -> Result<()> {
-        self.time(name, || run(command))
+    /// Adds a program that is run to its end.
+    pub(crate) fn add_command(&mut self, name: &str, command: Command) {
+        self.add(name, || run(command));
     }
 
-    /// Does one piece of work under a heading.
-    pub(crate) fn time<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        println!("\n==== {name}");
-        let start = Instant::now();
-        let outcome = work().map_err(|error| format!("{name}: {error}"));
-        let time = start.elapsed();
-        println!("---- {name}: {:.1} s", time.as_secs_f64());
-        self.done.push((name.into(), time));
-        outcome
-    }
-
-    /// Prints the times of all steps. Called when none has failed.
-    pub(crate) fn finish(&self) {
+    /// Runs every step; the first that fails ends it.
+    pub(crate) fn run(self) -> Result<()> {
+        let (all, begin) = (self.planned.len(), Instant::now());
+        let mut done: Vec<(String, Duration)> = Vec::new();
+        for (at, (name, work)) in self.planned.into_iter().enumerate() {
+            let since = begin.elapsed().as_secs();
+            println!("\n==== {} of {all}, {}:{:02}: {name}", at + 1, since / 60, since % 60);
+            let start = Instant::now();
+            work().map_err(|error| format!("{name}: {error}"))?;
+            done.push((name, start.elapsed()));
+        }
         println!("\n==== all passed");
-        for (name, time) in &self.done {
+        for (name, time) in &done {
             println!("{:7.1} s  {name}", time.as_secs_f64());
         }
-        let total: Duration = self.done.iter().map(|(_, time)| *time).sum();
-        println!("{:7.1} s  together", total.as_secs_f64());
+        println!("{:7.1} s  together", begin.elapsed().as_secs_f64());
+        Ok(())
     }
 }
 
@@ -53,6 +56,17 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
         Ok(status) => Err(format!("`{line}` ended with {status}")),
         Err(error) => Err(format!("`{line}` did not start: {error}")),
     }
+}
+
+/// What a program prints to its standard output.
+pub(crate) fn output(mut command: Command) -> Result<String> {
+    let line = shown(&command);
+    let done = command.output().map_err(|error| format!("`{line}` did not start: {error}"))?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        return Err(format!("`{line}` ended with {}\n{said}", done.status));
+    }
+    String::from_utf8(done.stdout).map_err(|_| format!("`{line}` printed no text"))
 }
 
 /// Cargo, in the root of the workspace.

@@ -1,0 +1,101 @@
+//! Whether the crates could be published as they are.
+
+use std::path::PathBuf;
+
+use crate::steps::{Result, Steps, cargo, command, output, run};
+use crate::{needs, target};
+
+/// Features of a crate that stand by themselves. Everything at once is what the tests are built with.
+const FEATURES: [(&str, &[&str]); 3] = [
+    ("lancet", &["", "zstd", "lz4", "mmap", "threads"]),
+    ("lancet-object-store", &["", "http"]),
+    ("lancet-cli", &["", "cloud"]),
+];
+
+/// `cargo xtask ready`.
+pub(crate) fn check() -> Result<()> {
+    let mut steps = Steps::default();
+    steps.add("every crate as a package", || {
+        run(cargo(["package", "--workspace", "--exclude", "xtask", "--no-verify", "--allow-dirty"]))
+    });
+    steps.add("the packages of the library, built by themselves", || {
+        run(cargo([
+            "package",
+            "--package",
+            "lancet-parquet",
+            "--package",
+            "lancet",
+            "--allow-dirty",
+        ]))
+    });
+    steps.add("publishing, without uploading", || {
+        let mut publish = cargo(["publish", "--workspace", "--exclude", "xtask", "--dry-run"]);
+        publish.args(["--no-verify", "--allow-dirty"]);
+        run(publish)
+    });
+    steps.add("the oldest compiler that dependencies allow", || {
+        let mut versions = command(needs::PYTHON);
+        versions.arg("tests/release/rust_version.py");
+        run(versions)
+    });
+    for (package, sets) in FEATURES {
+        for set in sets {
+            let name = if set.is_empty() { "no feature" } else { set };
+            steps.add(&format!("{package} with {name}"), move || {
+                let mut check = cargo(["check", "--package", package, "--no-default-features"]);
+                check.args(["--features", set]).env("RUSTFLAGS", "-Dwarnings");
+                run(check)
+            });
+        }
+    }
+    for folder in ["fuzz", "bench"] {
+        steps.add(&format!("{folder}/ compiles"), move || {
+            let manifest = format!("{folder}/Cargo.toml");
+            let mut check = cargo(["check", "--manifest-path", &manifest, "--no-default-features"]);
+            check.arg("--target-dir").arg(target()?);
+            run(check)
+        });
+    }
+    steps.add("documentation", || {
+        let mut documentation = cargo(["doc", "--workspace", "--no-deps", "--lib"]);
+        documentation.env("RUSTDOCFLAGS", "-Dwarnings");
+        run(documentation)
+    });
+    steps.add("licences and sources of dependencies", licences);
+    steps.run()
+}
+
+/// `cargo deny`, installed beside what is built if it is not there. Advisories need a database that
+/// is fetched from the code host; where that is out of reach, the rest is checked all the same.
+fn licences() -> Result<()> {
+    let deny = deny()?;
+    let check = |what: &[&str]| {
+        let mut check = command(&deny);
+        check.args(["--all-features", "check", "--hide-inclusion-graph"]).args(what);
+        check
+    };
+    run(check(&["bans", "licenses", "sources"]))?;
+    let mut fetch = command(&deny);
+    fetch.args(["fetch", "db"]);
+    match output(fetch) {
+        Ok(_) => run(check(&["advisories"])),
+        Err(_) => {
+            println!("advisories were not checked: their database cannot be fetched here");
+            Ok(())
+        }
+    }
+}
+
+fn deny() -> Result<PathBuf> {
+    if output(cargo(["deny", "--version"])).is_ok() {
+        return Ok("cargo-deny".into());
+    }
+    let tools = target()?.join("tools");
+    let deny = tools.join("bin").join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
+    if !deny.exists() {
+        let mut install = cargo(["install", "cargo-deny", "--locked", "--root"]);
+        install.arg(&tools).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
+        run(install)?;
+    }
+    Ok(deny)
+}

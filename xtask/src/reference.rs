@@ -1,0 +1,113 @@
+//! What is compared with other implementations: scripts in `tests/reference`, run by the Python that
+//! holds the reference.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::lints::linting;
+use crate::steps::{Result, Steps, cargo, command, run};
+use crate::{python, root, target};
+
+/// Seeds of the random tables in `test`: enough to meet every type and pattern, small enough to wait for.
+const TEST_SEEDS: [(&str, &str); 3] = [("flat", "0..100"), ("nested", "0..100"), ("all", "0..100")];
+
+/// Adds everything that `test` compares. The programs were built before.
+pub(crate) fn add_all(steps: &mut Steps) {
+    let folder = || python::interpreter(&root()).map(|path| println!("{}", path.display()));
+    steps.add("virtual environment of the reference", folder);
+    steps.add("pages of other Parquet writers", || parquet_pages(&[]));
+    steps.add("a file in S3", || {
+        let mut s3 = script("s3.py")?;
+        s3.arg("--example").arg(example("s3")?);
+        run(s3)
+    });
+    add_script(steps, "golden files, read by the reference", "golden_write.py", &[]);
+    add_script(steps, "every form, read by the reference", "forms.py", &[]);
+    for (profile, seeds) in TEST_SEEDS {
+        let name = format!("random tables, {profile}, both ways with the reference");
+        add_script(steps, &name, "random_both.py", &["--seeds", seeds, "--profile", profile]);
+    }
+    add_script(steps, "files with zone maps, read by the reference", "zone_maps.py", &[]);
+    add_script(steps, "row ids of the reference's tables", "row_ids.py", &[]);
+    add_script(steps, "queries, beside DuckDB and for the reference", "sql.py", &[]);
+}
+
+/// `cargo xtask golden`.
+pub(crate) fn golden() -> Result<()> {
+    let mut steps = Steps::default();
+    let read = cargo(["test", "--package", "lancet", "--test", "golden", "--", "--nocapture"]);
+    steps.add_command("golden files, read and written again", read);
+    steps.add("the program", build);
+    add_script(&mut steps, "golden files, read by the reference", "golden_write.py", &[]);
+    steps.run()
+}
+
+/// One script over the program, with the options of the user.
+pub(crate) fn one(name: &'static str, options: &[String]) -> Result<()> {
+    build()?;
+    let mut script = program_script(name)?;
+    script.args(options);
+    run(script)
+}
+
+/// `cargo xtask parquet`.
+pub(crate) fn parquet(options: &[String]) -> Result<()> {
+    build()?;
+    parquet_pages(options)
+}
+
+/// `cargo xtask sizes`.
+pub(crate) fn sizes(options: &[String]) -> Result<()> {
+    let mut build = cargo(["build", "--release", "--package", "lancet-cli", "--bin", "lancet"]);
+    build.args(["--package", "lancet", "--example", "times"]);
+    run(build)?;
+    let release = target()?.join("release");
+    let mut sizes = script("sizes.py")?;
+    sizes.arg("--lancet").arg(release.join(executable("lancet")));
+    sizes.arg("--times").arg(release.join("examples").join(executable("times")));
+    sizes.args(options);
+    run(sizes)
+}
+
+/// The program and the examples, as the tests build them: by themselves they would ask for other
+/// features of the dependencies, and have those built again.
+fn build() -> Result<()> {
+    run(linting(["test", "--no-run", "--all-targets"])?)
+}
+
+/// Pages that other writers put into Parquet files, through the examples of `lancet-parquet`.
+fn parquet_pages(options: &[String]) -> Result<()> {
+    let mut pages = script("parquet_pages.py")?;
+    pages.arg("--examples").arg(target()?.join("debug/examples")).args(options);
+    run(pages)
+}
+
+fn add_script(steps: &mut Steps, step: &str, name: &'static str, options: &[&'static str]) {
+    let options = options.to_vec();
+    steps.add(step, move || {
+        let mut script = program_script(name)?;
+        script.args(options);
+        run(script)
+    });
+}
+
+/// A script that is told where the program is.
+fn program_script(name: &str) -> Result<Command> {
+    let mut run = script(name)?;
+    run.arg("--lancet").arg(target()?.join("debug").join(executable("lancet")));
+    Ok(run)
+}
+
+fn script(name: &str) -> Result<Command> {
+    let mut run = command(python::interpreter(&root())?);
+    run.arg(Path::new("tests/reference").join(name));
+    Ok(run)
+}
+
+fn example(name: &str) -> Result<PathBuf> {
+    Ok(target()?.join("debug/examples").join(executable(name)))
+}
+
+fn executable(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
