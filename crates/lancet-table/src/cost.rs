@@ -26,7 +26,8 @@ const BYTES_BYTES: usize = size_of::<Vec<u8>>() * GROWTH;
 
 /// A part, as a message and checked.
 const fn part<Message, Checked>() -> usize {
-    size_of::<Message>() * GROWTH + size_of::<Checked>() * GROWTH + SET_BYTES
+    let both = size_of::<Message>().saturating_add(size_of::<Checked>());
+    both.saturating_mul(GROWTH).saturating_add(SET_BYTES)
 }
 
 /// Bytes that a decoded manifest message takes at most, about.
@@ -125,8 +126,8 @@ mod tests {
 
     #[test]
     fn what_costs_little_in_the_file_is_counted() {
-        let mut manifest = proto::Manifest::default();
-        manifest.fragments = vec![proto::DataFragment::default(); 100];
+        let fragments = vec![proto::DataFragment::default(); 100];
+        let mut manifest = proto::Manifest { fragments, ..Default::default() };
         assert_eq!(manifest.encoded_len(), 200);
         assert_eq!(cost(&manifest), 100 * FRAGMENT_BYTES + 400);
 

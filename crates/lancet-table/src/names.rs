@@ -84,7 +84,7 @@ impl Versions {
             }
             if *versions.naming.get_or_insert(found.naming) != found.naming {
                 let rule = "the version files have names of two kinds, 2.manifest and \
-                            18446744073709551613.manifest; remove those of an unfinished migration";
+                            18446744073709551613.manifest; finish the migration between the two";
                 return Err(Problem::corrupt(rule).in_file(VERSIONS_DIR));
             }
             versions.numbers.push(found.version);

@@ -51,7 +51,7 @@ fn fragment(manifest: &Manifest, fragment: &Fragment) -> Value {
         "files": fragment.files.iter().map(data_file).collect::<Vec<_>>(),
     });
     match manifest.row_ids(fragment).unwrap() {
-        RowIds::Addresses => {}
+        RowIds::Addresses => found["row_ids"] = Value::Null,
         RowIds::Sequence(sequence) => {
             found["row_ids"] = "inline".into();
             found["id_runs"] = id_runs(&sequence);

@@ -18,9 +18,15 @@ fn parse(files: &Files, root: &str, name: &str) -> lancet_table::Result<Manifest
 
 /// The fields as the index tells them: only where they changed.
 fn check_fields(manifest: &Manifest, expected: &Value) {
-    if expected["fields"].is_null() {
-        return;
-    }
+    let expected = match &expected["fields"] {
+        Value::Null => return,
+        // Of many fields only their number.
+        Value::Number(many) => {
+            assert_eq!(Some(manifest.fields.len() as u64), many.as_u64());
+            return;
+        }
+        fields => fields,
+    };
     let field = |field: &lancet_table::Field| {
         json!({
             "id": field.id, "parent": field.parent.unwrap_or(-1), "name": field.name,
@@ -28,7 +34,7 @@ fn check_fields(manifest: &Manifest, expected: &Value) {
         })
     };
     let found: Vec<Value> = manifest.fields.iter().map(field).collect();
-    assert_eq!(json!(found), expected["fields"]);
+    assert_eq!(&json!(found), expected);
 }
 
 fn check_version(manifest: &Manifest, expected: &Value) {
