@@ -73,7 +73,7 @@ enum Command {
     Verify(verify::Args),
     /// Compare the encodings each column could have, and recommend one
     Analyze(analyze::Args),
-    /// Show the row ids of a fragment
+    /// Show the row ids of a table, fragment by fragment
     RowIds(row_ids::Args),
     /// Write and read a made-up table, and say what each step cost
     Demo(demo::Args),
