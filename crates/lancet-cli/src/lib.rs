@@ -4,6 +4,7 @@
 
 mod analyze;
 mod cat;
+mod completions;
 mod convert;
 mod copy;
 mod demo;
@@ -13,6 +14,7 @@ mod explain;
 mod format;
 mod input;
 mod inspect;
+mod man;
 mod output;
 mod progress;
 mod row_ids;
@@ -31,7 +33,7 @@ use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use error::{Error, Result};
 
@@ -77,11 +79,21 @@ enum Command {
     RowIds(row_ids::Args),
     /// Write and read a made-up table, and say what each step cost
     Demo(demo::Args),
+    /// Print a completion script for your shell
+    Completions(completions::Args),
+    /// Print a manual page, or write all of them to a folder
+    Man(man::Args),
+}
+
+/// The program as clap knows it.
+fn program() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the program. Exit code 0: fine, 1: bad input or I/O, 2: wrong usage.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    let parsed = program().try_get_matches_from(args);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(usage) => {
             let _ = usage.print(); // there is nowhere else to complain
@@ -113,15 +125,15 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
         Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),
+        Command::Completions(args) => completions::run(args, program(), out),
+        Command::Man(args) => man::run(args, program(), out),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     #[test]
     fn the_command_line_is_sound() {
-        super::Cli::command().debug_assert();
+        super::program().debug_assert();
     }
 }
