@@ -12,6 +12,7 @@ mod dictionaries;
 mod error;
 mod explain;
 mod format;
+mod groups;
 mod input;
 mod inspect;
 mod man;
@@ -28,6 +29,7 @@ mod take;
 mod text;
 mod units;
 mod verify;
+mod version;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -41,11 +43,19 @@ const EXAMPLES: &str = "\
 Examples:
   lancet demo                                   see what it does, on made-up data
   lancet convert orders.parquet orders.lance    make a Lance file
-  lancet inspect orders.lance                   see how it is encoded";
+  lancet cat orders.lance --limit 5             see its first rows
+  lancet inspect orders.lance                   see how it is encoded
+
+`lancet COMMAND --help` has the options and examples of a command.
+
+Exit codes: 0 fine, 1 bad input or a file that cannot be read or written, 2 wrong usage.
+
+To install it from a clone, with SQL and files in the cloud:
+  cargo install --path crates/lancet-cli --locked --features sql,cloud";
 
 /// Read, write, convert and inspect Lance columnar files
 #[derive(Debug, Parser)]
-#[command(name = "lancet", version, after_help = EXAMPLES)]
+#[command(name = "lancet", version, long_version = version::LONG.as_str(), after_help = EXAMPLES)]
 struct Cli {
     /// Show no progress and no summary
     #[arg(short, long, global = true, display_order = 100)]
@@ -87,7 +97,7 @@ enum Command {
 
 /// The program as clap knows it.
 fn program() -> clap::Command {
-    Cli::command()
+    groups::in_groups(Cli::command())
 }
 
 /// Runs the program. Exit code 0: fine, 1: bad input or I/O, 2: wrong usage.
