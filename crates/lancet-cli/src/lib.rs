@@ -4,6 +4,7 @@
 
 mod analyze;
 mod cat;
+mod completions;
 mod convert;
 mod copy;
 mod demo;
@@ -11,8 +12,10 @@ mod dictionaries;
 mod error;
 mod explain;
 mod format;
+mod groups;
 mod input;
 mod inspect;
+mod man;
 mod output;
 mod progress;
 mod row_ids;
@@ -26,12 +29,13 @@ mod take;
 mod text;
 mod units;
 mod verify;
+mod version;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use error::{Error, Result};
 
@@ -39,11 +43,19 @@ const EXAMPLES: &str = "\
 Examples:
   lancet demo                                   see what it does, on made-up data
   lancet convert orders.parquet orders.lance    make a Lance file
-  lancet inspect orders.lance                   see how it is encoded";
+  lancet cat orders.lance --limit 5             see its first rows
+  lancet inspect orders.lance                   see how it is encoded
+
+`lancet COMMAND --help` has the options and examples of a command.
+
+Exit codes: 0 fine, 1 bad input or a file that cannot be read or written, 2 wrong usage.
+
+To install it from a clone, with SQL and files in the cloud:
+  cargo install --path crates/lancet-cli --locked --features sql,cloud";
 
 /// Read, write, convert and inspect Lance columnar files
 #[derive(Debug, Parser)]
-#[command(name = "lancet", version, after_help = EXAMPLES)]
+#[command(name = "lancet", version, long_version = version::LONG.as_str(), after_help = EXAMPLES)]
 struct Cli {
     /// Show no progress and no summary
     #[arg(short, long, global = true, display_order = 100)]
@@ -73,15 +85,25 @@ enum Command {
     Verify(verify::Args),
     /// Compare the encodings each column could have, and recommend one
     Analyze(analyze::Args),
-    /// Show the row ids of a fragment
+    /// Show the row ids of a table, fragment by fragment
     RowIds(row_ids::Args),
     /// Write and read a made-up table, and say what each step cost
     Demo(demo::Args),
+    /// Print a completion script for your shell
+    Completions(completions::Args),
+    /// Print a manual page, or write all of them to a folder
+    Man(man::Args),
+}
+
+/// The program as clap knows it.
+fn program() -> clap::Command {
+    groups::in_groups(Cli::command())
 }
 
 /// Runs the program. Exit code 0: fine, 1: bad input or I/O, 2: wrong usage.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    let parsed = program().try_get_matches_from(args);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(usage) => {
             let _ = usage.print(); // there is nowhere else to complain
@@ -113,15 +135,15 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
         Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),
+        Command::Completions(args) => completions::run(args, program(), out),
+        Command::Man(args) => man::run(args, program(), out),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     #[test]
     fn the_command_line_is_sound() {
-        super::Cli::command().debug_assert();
+        super::program().debug_assert();
     }
 }

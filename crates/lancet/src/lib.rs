@@ -69,6 +69,13 @@ pub use zones::filter::{Comparison, Filter};
 pub use zones::map::{ColumnStatistics, ZoneMap};
 pub use zones::prune::prune;
 
+/// Whether files can hold fields of the type that the format calls `name`. Manifests of tables, which
+/// `lancet-table` reads, name types in the same way.
+#[doc(hidden)]
+pub fn check_logical_type(name: &str) -> Result<()> {
+    schema::logical::parse(name).map(|_| ())
+}
+
 /// The examples of the README, compiled with the others.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -2,24 +2,72 @@
 
 use crate::lancet::{Dir, assert_snapshot};
 
+/// The commands of every build.
+const COMMANDS: [&str; 12] = [
+    "convert",
+    "cat",
+    "take",
+    "schema",
+    "inspect",
+    "stats",
+    "verify",
+    "row-ids",
+    "analyze",
+    "demo",
+    "completions",
+    "man",
+];
+
 #[test]
 fn every_help_text() {
     let dir = Dir::new("help");
-    assert_snapshot("help", &dir.lancet("--help").ok());
-    for command in [
-        "convert", "cat", "take", "sql", "schema", "inspect", "stats", "verify", "analyze",
-        "row-ids", "demo",
-    ] {
-        let help = dir.lancet(&format!("{command} --help")).ok();
-        assert!(help.contains("Examples:\n  lancet"), "{help}");
-        assert_snapshot(&format!("help-{command}"), &help);
+    // Whether `sql` is there depends on the build; everything else does not.
+    let help = dir.lancet("--help").ok();
+    let without_sql = help.lines().filter(|line| !line.starts_with("  sql "));
+    assert_snapshot("help", &without_sql.flat_map(|line| [line, "\n"]).collect::<String>());
+    for command in COMMANDS {
+        check_help(&dir, command);
     }
 }
 
 #[test]
+#[cfg(feature = "sql")]
+fn help_of_sql() {
+    let dir = Dir::new("help-sql");
+    assert!(dir.lancet("--help").ok().contains("\n  sql "));
+    check_help(&dir, "sql");
+}
+
+fn check_help(dir: &Dir, command: &str) {
+    let help = dir.lancet(&format!("{command} --help")).ok();
+    assert!(help.contains("Examples:\n  lancet"), "{help}");
+    assert_snapshot(&format!("help-{command}"), &help);
+}
+
+/// Every command stands once in the help, in its group.
+#[test]
+fn commands_in_groups() {
+    let help = Dir::new("help-groups").lancet("help").ok();
+    for command in COMMANDS {
+        assert_eq!(help.matches(&format!("\n  {command} ")).count(), 1, "{command}: {help}");
+    }
+    let places =
+        ["Read and write:\n  convert", "Look inside:\n  schema", "Try and set up:\n  demo"];
+    assert!(places.map(|place| help.find(place).unwrap()).is_sorted(), "{help}");
+    assert!(!help.contains("Others:"), "a command has no group: {help}");
+    assert!(help.contains("Exit codes: 0 fine, 1 bad input"), "{help}");
+    assert!(help.contains("cargo install --path crates/lancet-cli --locked"), "{help}");
+}
+
+#[test]
 fn version() {
-    let version = Dir::new("version").lancet("--version").ok();
-    assert_eq!(version, format!("lancet {}\n", env!("CARGO_PKG_VERSION")));
+    let dir = Dir::new("version");
+    let short = format!("lancet {}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(dir.lancet("-V").ok(), format!("{short}\n"));
+    let sql = if cfg!(feature = "sql") { "sql" } else { "none" };
+    let long = dir.lancet("--version").ok();
+    assert!(long.starts_with(&format!("{short} (Lance files 2.0, 2.1, 2.2; features: ")), "{long}");
+    assert!(long.contains(sql) && long.ends_with(")\n") && long.lines().count() == 1, "{long}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod help;
 mod lancet;
 mod read;
 mod row_ids;
+mod setup;
 #[cfg(feature = "sql")]
 mod sql;
 mod stats;

@@ -1,66 +1,53 @@
-//! `lancet row-ids`: the segments, or the ids, of a serialized row id sequence.
+//! The segments, or the ids, of a serialized row id sequence.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 
 use lancet::row_ids::{RowIdSequence, Segment};
 use serde_json::{Value, json};
 
+use super::Args;
 use crate::error::{InFile, Result};
-use crate::format::check_is_file;
 use crate::table::Grid;
 use crate::units;
 
-const EXAMPLES: &str = "\
-Examples:
-  lancet row-ids fragment-0.bin
-  lancet row-ids fragment-0.bin --ids | head
-  lancet row-ids fragment-0.bin --json | jq '.segments[].kind'";
-
-/// Whose row ids to show.
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub struct Args {
-    /// File with a serialized `RowIdSequence`, as manifests hold one for each fragment
-    file: PathBuf,
-    /// Print JSON
-    #[arg(long, conflicts_with = "ids")]
-    json: bool,
-    /// Print every id on a line of its own
-    #[arg(long)]
-    ids: bool,
-}
-
-/// Runs the command.
-pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    check_is_file(&args.file)?;
-    let bytes = std::fs::read(&args.file).in_file(&args.file)?;
-    let sequence = RowIdSequence::decode(&bytes).in_file(&args.file)?;
+/// Shows a file that holds one sequence.
+pub fn show(path: &Path, args: &Args, out: &mut dyn Write) -> Result<()> {
+    let bytes = super::read(path)?;
+    let sequence = RowIdSequence::decode(&bytes).in_file(path)?;
     if args.ids {
         return sequence.iter().try_for_each(|id| Ok(writeln!(out, "{id}")?));
     }
     if args.json {
         let report = json!({
-            "file": args.file.display().to_string(),
+            "file": path.display().to_string(),
             "bytes": bytes.len(),
             "rows": sequence.len(),
-            "segments": with_positions(&sequence).map(segment_json).collect::<Vec<_>>(),
+            "segments": segments_json(&sequence),
         });
         writeln!(out, "{report:#}")?;
         return Ok(());
     }
-    writeln!(
-        out,
-        "{}: {} in {}, {}",
-        args.file.display(),
-        units::counted(sequence.len(), "row id"),
-        units::counted(sequence.segments().len() as u64, "segment"),
-        units::bytes(bytes.len() as u64)
-    )?;
+    writeln!(out, "{}: {}", path.display(), described(&sequence, bytes.len()))?;
     if !sequence.segments().is_empty() {
         writeln!(out, "\n{}", segment_table(&sequence))?;
     }
     Ok(())
+}
+
+/// How many ids there are, and what they take.
+pub fn described(sequence: &RowIdSequence, num_bytes: usize) -> String {
+    format!(
+        "{} in {}, {}",
+        units::counted(sequence.len(), "row id"),
+        units::counted(sequence.segments().len() as u64, "segment"),
+        units::bytes(num_bytes as u64)
+    )
+}
+
+/// The segments, as JSON.
+pub fn segments_json(sequence: &RowIdSequence) -> Vec<Value> {
+    with_positions(sequence).map(segment_json).collect()
 }
 
 /// The segments, each with the position of its first id.
@@ -72,7 +59,8 @@ fn with_positions(sequence: &RowIdSequence) -> impl Iterator<Item = (u64, &Segme
     })
 }
 
-fn segment_table(sequence: &RowIdSequence) -> String {
+/// The segments, one in a line.
+pub fn segment_table(sequence: &RowIdSequence) -> String {
     let header = [">position", ">ids", "kind", "range", "array", ">first", ">last"];
     let mut grid = Grid::new(&header);
     let optional = |text: Option<String>| text.unwrap_or_else(|| "–".into());

@@ -1,0 +1,173 @@
+//! Data files: which columns of which file hold the fields of a fragment.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use crate::error::{Problem, ensure};
+use crate::proto;
+
+/// The folder of the data files, below that of the table.
+pub const DATA_DIR: &str = "data";
+
+/// Field id of the hidden column of row ids.
+pub const ROW_ID_FIELD: i32 = -3;
+/// Field id of the hidden column of the versions in which rows were made.
+pub const CREATED_FIELD: i32 = -4;
+/// Field id of the hidden column of the versions in which rows were last changed.
+pub const LAST_UPDATED_FIELD: i32 = -5;
+
+/// The version of a data file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileVersion {
+    /// The first format. Tables of it are listed; their data cannot be read.
+    Legacy,
+    /// 2.0
+    V2_0,
+    /// 2.1
+    V2_1,
+    /// 2.2
+    V2_2,
+    /// 2.3, which is not stable yet. Tables of it are listed; their data cannot be read.
+    V2_3,
+}
+
+impl FileVersion {
+    /// From the numbers that a manifest has for each data file.
+    fn from_numbers(major: u32, minor: u32) -> Result<Self, Problem> {
+        match (major, minor) {
+            (0, 0..=2) => Ok(Self::Legacy),
+            (0, 3) | (2, 0) => Ok(Self::V2_0),
+            (2, 1) => Ok(Self::V2_1),
+            (2, 2) => Ok(Self::V2_2),
+            (2, 3) => Ok(Self::V2_3),
+            _ => Err(Problem::unsupported(format!(
+                "its version is {major}.{minor}; lancet knows 2.0 to 2.3"
+            ))),
+        }
+    }
+
+    /// From the name that a manifest has for all of them.
+    pub(crate) fn from_name(name: &str) -> Result<Self, Problem> {
+        match name {
+            "0.1" => Ok(Self::Legacy),
+            "2.0" => Ok(Self::V2_0),
+            "2.1" => Ok(Self::V2_1),
+            "2.2" => Ok(Self::V2_2),
+            "2.3" => Ok(Self::V2_3),
+            _ => Err(Problem::unsupported(format!(
+                "the data format is `{}`; lancet knows 2.0 to 2.3",
+                name.escape_debug()
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for FileVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Legacy => "0.1",
+            Self::V2_0 => "2.0",
+            Self::V2_1 => "2.1",
+            Self::V2_2 => "2.2",
+            Self::V2_3 => "2.3",
+        })
+    }
+}
+
+/// A file with some columns of a fragment, and all of its rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DataFile {
+    /// Its name in the folder `data/` of its base. Never a path that leads elsewhere.
+    pub path: String,
+    /// Field ids. Negative ones are hidden columns and columns that count no more.
+    pub fields: Vec<i32>,
+    /// The column of each of `fields`, -1 for none; there may be more of them.
+    pub columns: Vec<i32>,
+    /// Its version.
+    pub version: FileVersion,
+    /// Its size, if the manifest tells it.
+    pub size_bytes: Option<u64>,
+    /// The base path it lies under; `None` for the table's own folder.
+    pub base: Option<u32>,
+}
+
+/// What the files of a table have in common.
+pub(crate) struct Rules<'a> {
+    /// Fields that must have a column.
+    pub(crate) leaves: &'a HashSet<i32>,
+    /// Bases that there are.
+    pub(crate) bases: &'a HashSet<u32>,
+    /// The version that all files have, if they must have one.
+    pub(crate) version: Option<FileVersion>,
+}
+
+impl Rules<'_> {
+    pub(crate) fn check_base(&self, base: Option<u32>) -> Result<(), Problem> {
+        let listed = base.is_none_or(|base| self.bases.contains(&base));
+        ensure!(listed, "its base {} is not among the base paths", base.unwrap_or_default());
+        Ok(())
+    }
+}
+
+impl DataFile {
+    /// The column that holds a field; `None` if the file does not have it.
+    pub fn column_of(&self, field: i32) -> Option<u32> {
+        let at = self.fields.iter().position(|id| *id == field)?;
+        self.columns.get(at).and_then(|column| u32::try_from(*column).ok())
+    }
+
+    pub(crate) fn check(message: proto::DataFile, rules: &Rules<'_>) -> Result<Self, Problem> {
+        let name = message.path.clone();
+        let checked = Self::check_inner(message, rules);
+        checked.map_err(|problem| problem.within(&format!("data file `{}`", name.escape_debug())))
+    }
+
+    fn check_inner(message: proto::DataFile, rules: &Rules<'_>) -> Result<Self, Problem> {
+        ensure!(is_name(&message.path), "its path must be the plain name of a file");
+        let (major, minor) = (message.file_major_version, message.file_minor_version);
+        let file = Self {
+            path: message.path,
+            fields: message.fields,
+            columns: message.column_indices,
+            version: FileVersion::from_numbers(major, minor)?,
+            size_bytes: (message.file_size_bytes > 0).then_some(message.file_size_bytes),
+            base: message.base_id,
+        };
+        if let Some(version) = rules.version {
+            ensure!(
+                file.version == version,
+                "its version is {}, but the table says {version} of all data files",
+                file.version
+            );
+        }
+        rules.check_base(file.base)?;
+        file.check_columns(rules.leaves)?;
+        Ok(file)
+    }
+
+    fn check_columns(&self, leaves: &HashSet<i32>) -> Result<(), Problem> {
+        if self.version == FileVersion::Legacy {
+            return Ok(()); // those files say themselves where their columns are
+        }
+        ensure!(
+            self.columns.len() >= self.fields.len(),
+            "it has {} fields, but {} column indices",
+            self.fields.len(),
+            self.columns.len()
+        );
+        for (field, column) in self.fields.iter().zip(&self.columns) {
+            ensure!(*column >= -1, "the column index of field {field} is {column}");
+            let missing = *column < 0 && leaves.contains(field);
+            ensure!(!missing, "field {field} holds values, but its column index is -1");
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path stays in its folder, on every system.
+fn is_name(path: &str) -> bool {
+    let leads_away = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
+    !path.is_empty() && path != "." && path != ".." && !path.contains(leads_away)
+}

@@ -1,0 +1,101 @@
+//! What can go wrong, and in which file.
+//!
+//! Functions near the bytes name the broken rule and, on the way up, the fragment or the field
+//! ([`Problem`]); [`Manifest::parse`](crate::Manifest::parse) knows the file and makes it an [`Error`].
+
+/// The result of everything in this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file breaks a rule of the format: it is damaged, or not what it claims to be.
+    #[error("{file}: corrupt file: {rule}")]
+    Corrupt {
+        /// The file, as the caller named it.
+        file: String,
+        /// The rule that does not hold.
+        rule: String,
+    },
+    /// The table uses something lancet does not handle.
+    #[error("{file}: not supported: {what}")]
+    Unsupported {
+        /// The file, as the caller named it.
+        file: String,
+        /// What it uses.
+        what: String,
+    },
+    /// Going on would exceed a limit that the caller set.
+    #[error(
+        "{file}: its contents need {needed} bytes of memory, but `{option}` allows {limit}; \
+         raise `{option}` to go on"
+    )]
+    Limit {
+        /// The file, as the caller named it.
+        file: String,
+        /// How many bytes it needs.
+        needed: u64,
+        /// How many are allowed.
+        limit: u64,
+        /// The option that sets the limit.
+        option: &'static str,
+    },
+}
+
+/// A broken rule, before the file is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Problem {
+    Corrupt(String),
+    Unsupported(String),
+}
+
+impl Problem {
+    /// A broken rule.
+    pub(crate) fn corrupt(rule: impl Into<String>) -> Self {
+        Self::Corrupt(rule.into())
+    }
+
+    /// Something lancet does not handle.
+    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
+        Self::Unsupported(what.into())
+    }
+
+    /// Puts the part of the table before the rule.
+    pub(crate) fn within(self, part: &str) -> Self {
+        match self {
+            Self::Corrupt(rule) => Self::Corrupt(format!("{part}: {rule}")),
+            Self::Unsupported(what) => Self::Unsupported(format!("{part}: {what}")),
+        }
+    }
+
+    /// Names the file.
+    pub(crate) fn in_file(self, file: &str) -> Error {
+        let file = file.to_owned();
+        match self {
+            Self::Corrupt(rule) => Error::Corrupt { file, rule },
+            Self::Unsupported(what) => Error::Unsupported { file, what },
+        }
+    }
+}
+
+/// What the file library says of a part that it reads for us.
+impl From<lancet::Error> for Problem {
+    fn from(error: lancet::Error) -> Self {
+        match error {
+            lancet::Error::Corrupt(corrupt) => Self::Corrupt(corrupt.rule),
+            lancet::Error::Unsupported(what) => Self::Unsupported(what),
+            other => Self::Corrupt(other.to_string()),
+        }
+    }
+}
+
+/// Returns early with [`Problem::Corrupt`] unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($rule:tt)+) => {
+        if !$condition {
+            return Err($crate::error::Problem::corrupt(format!($($rule)+)));
+        }
+    };
+}
+pub(crate) use ensure;

@@ -1,0 +1,222 @@
+//! The manifest: one version of a table.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use prost::Message;
+
+use crate::data_file::{FileVersion, Rules};
+use crate::error::{Error, Problem, Result, ensure};
+use crate::fields::{self, Field};
+use crate::flags::{self, Flags};
+use crate::fragment::Fragment;
+use crate::names::VersionName;
+use crate::{container, cost, proto};
+
+/// What parsing may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Most bytes that a decoded manifest may take. 1 GiB by default, enough for about a million
+    /// fragments.
+    pub max_metadata_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_metadata_bytes: 1 << 30 }
+    }
+}
+
+/// One version of a table.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Manifest {
+    /// The file it was read from, as the caller named it.
+    pub file: String,
+    /// The version.
+    pub version: u64,
+    /// When it was written: nanoseconds since 1970.
+    pub timestamp_nanos: Option<i128>,
+    /// The program that wrote it, with its version.
+    pub writer: Option<(String, String)>,
+    /// A name of the version, in old tables.
+    pub tag: String,
+    /// The branch it belongs to; `None` for the main one.
+    pub branch: Option<String>,
+    /// What a reader must know.
+    pub reader_flags: Flags,
+    /// What a writer must know.
+    pub writer_flags: Flags,
+    /// The schema, flattened.
+    pub fields: Vec<Field>,
+    /// The Arrow metadata of the schema.
+    pub schema_metadata: BTreeMap<String, Vec<u8>>,
+    /// The rows.
+    pub fragments: Vec<Fragment>,
+    /// The version of the data files, where the manifest tells it.
+    pub data_format: Option<FileVersion>,
+    /// The highest fragment id used so far.
+    pub max_fragment_id: Option<u32>,
+    /// The highest field id used so far.
+    pub max_field_id: Option<i32>,
+    /// The first row id that is not used yet.
+    pub next_row_id: u64,
+    /// The settings of the table.
+    pub config: BTreeMap<String, String>,
+    /// What its users noted about the table.
+    pub table_metadata: BTreeMap<String, String>,
+    /// Other places where files of the table lie.
+    pub base_paths: Vec<BasePath>,
+    /// The transaction that made this version, in `_transactions/`.
+    pub transaction_file: String,
+    /// Where in the file the indexes are listed.
+    pub index_section: Option<u64>,
+}
+
+/// Another place where files of the table lie. It is what the manifest says: do not follow it unless
+/// you trust its writer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BasePath {
+    /// What files name it by.
+    pub id: u32,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Whether it is the folder of a table, with `data/` and `_deletions/` below.
+    pub is_table: bool,
+    /// The folder.
+    pub path: String,
+}
+
+impl Manifest {
+    /// The manifest in the bytes of a version file. `file` is its name or path: errors begin with it,
+    /// and the version that it tells must be that of the manifest.
+    pub fn parse(file: &str, bytes: &[u8], limits: &Limits) -> Result<Self> {
+        let broken = |problem: Problem| problem.in_file(file);
+        let message = container::message(bytes).map_err(broken)?;
+        let needed = cost::manifest_bytes(message).map_err(broken)?;
+        if needed > limits.max_metadata_bytes {
+            return Err(Error::Limit {
+                file: file.to_owned(),
+                needed,
+                limit: limits.max_metadata_bytes,
+                option: "max_metadata_bytes",
+            });
+        }
+        Self::decode(file, message).map_err(broken)
+    }
+
+    /// Rows of the table without deleted ones; `None` if only the files tell.
+    pub fn num_rows(&self) -> Option<u64> {
+        self.sum(Fragment::num_rows)
+    }
+
+    /// Deleted rows that still lie in the files; `None` if only the files tell.
+    pub fn num_deleted_rows(&self) -> Option<u64> {
+        self.sum(Fragment::num_deleted_rows)
+    }
+
+    fn sum(&self, rows: impl Fn(&Fragment) -> Option<u64>) -> Option<u64> {
+        self.fragments.iter().try_fold(0_u64, |sum, fragment| sum.checked_add(rows(fragment)?))
+    }
+
+    fn decode(file: &str, message: &[u8]) -> Result<Self, Problem> {
+        let message = proto::Manifest::decode(message).map_err(|error| {
+            Problem::corrupt(format!("the manifest message does not decode: {error}"))
+        })?;
+        check_version(file, message.version)?;
+        let (reader_flags, writer_flags) =
+            (Flags(message.reader_feature_flags), Flags(message.writer_feature_flags));
+        flags::check(reader_flags, writer_flags, message.max_allocated_field_id.is_some())?;
+        if message.fragment_tree.is_some() {
+            return Err(Problem::unsupported("the table uses a fragment tree"));
+        }
+        let data_format = message.data_format.map(data_format).transpose()?;
+        let fields = fields::check(message.fields)?;
+        let base_paths = base_paths(message.base_paths)?;
+        let mixed = reader_flags.contains(Flags::MIXED_FILE_VERSIONS);
+        let rules = Rules {
+            leaves: &fields::leaves(&fields),
+            bases: &base_paths.iter().map(|base| base.id).collect(),
+            version: if mixed { None } else { data_format },
+        };
+        let fragments = fragments(message.fragments, &rules, reader_flags)?;
+        Ok(Self {
+            file: file.to_owned(),
+            version: message.version,
+            timestamp_nanos: message.timestamp.map(nanos),
+            writer: message.writer_version.map(|writer| (writer.library, writer.version)),
+            tag: message.tag,
+            branch: message.branch,
+            reader_flags,
+            writer_flags,
+            fields,
+            schema_metadata: message.schema_metadata,
+            fragments,
+            data_format,
+            max_fragment_id: message.max_fragment_id,
+            max_field_id: message.max_allocated_field_id,
+            next_row_id: message.next_row_id,
+            config: message.config,
+            table_metadata: message.table_metadata,
+            base_paths,
+            transaction_file: message.transaction_file,
+            index_section: message.index_section,
+        })
+    }
+}
+
+/// A manifest under the name of another version was moved there by mistake.
+fn check_version(file: &str, version: u64) -> Result<(), Problem> {
+    let name = Path::new(file).file_name().and_then(|name| name.to_str());
+    if let Some(named) = name.and_then(VersionName::parse) {
+        let named = named.version;
+        ensure!(version == named, "it holds version {version}, but its name is that of {named}");
+    }
+    Ok(())
+}
+
+fn data_format(message: proto::DataFormat) -> Result<FileVersion, Problem> {
+    let name = message.file_format;
+    if name != "lance" {
+        let what = format!("the data files are `{}` files, not Lance files", name.escape_debug());
+        return Err(Problem::Unsupported(what));
+    }
+    FileVersion::from_name(&message.version)
+}
+
+fn nanos(time: proto::Timestamp) -> i128 {
+    let seconds = i128::from(time.seconds).saturating_mul(1_000_000_000);
+    seconds.saturating_add(i128::from(time.nanos))
+}
+
+fn base_paths(messages: Vec<proto::BasePath>) -> Result<Vec<BasePath>, Problem> {
+    let mut ids = HashSet::with_capacity(messages.len());
+    let mut bases = Vec::with_capacity(messages.len());
+    for message in messages {
+        let id = message.id;
+        ensure!(ids.insert(id), "base path {id} is listed twice");
+        let is_table = message.is_dataset_root;
+        bases.push(BasePath { id, name: message.name, is_table, path: message.path });
+    }
+    Ok(bases)
+}
+
+fn fragments(
+    messages: Vec<proto::DataFragment>,
+    rules: &Rules<'_>,
+    flags: Flags,
+) -> Result<Vec<Fragment>, Problem> {
+    let mut ids = HashSet::with_capacity(messages.len());
+    let mut fragments = Vec::with_capacity(messages.len());
+    for message in messages {
+        let fragment = Fragment::check(message, rules)?;
+        let id = fragment.id;
+        ensure!(ids.insert(id), "fragment {id} is listed twice");
+        let has_ids = fragment.row_ids.is_some() || !flags.contains(Flags::STABLE_ROW_IDS);
+        ensure!(has_ids, "fragment {id} has no row ids, but the table says that all have");
+        fragments.push(fragment);
+    }
+    Ok(fragments)
+}
