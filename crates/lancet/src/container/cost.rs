@@ -86,6 +86,9 @@ pub(super) fn fields(message: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
             }
             1 => 8,
             2 => usize::try_from(varint(&mut rest)?).ok()?,
+            // Groups are stepped over by the decoder, which goes on behind them. What is inside
+            // counts as if it stood outside: too much is safe, a place to hide is not.
+            3 | 4 => 0,
             5 => 4,
             _ => return None,
         };
@@ -141,6 +144,14 @@ mod tests {
         let apart = [8, 0].repeat(50);
         let message = [&[0x12, 100][..], &apart].concat();
         assert!(column_bytes(&message).kept >= 50 * PACKED_BYTES);
+    }
+
+    #[test]
+    fn nothing_hides_behind_a_group() {
+        // Field 15 as an empty group, then pages.
+        let message = [&[0x7b, 0x7c][..], &[0x12, 0].repeat(1000)].concat();
+        assert_eq!(ColumnMetadata::decode(&message[..]).unwrap().pages.len(), 1000);
+        assert!(column_bytes(&message).kept >= 1000 * PAGE_BYTES);
     }
 
     #[test]
