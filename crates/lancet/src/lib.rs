@@ -30,6 +30,7 @@
     )
 )]
 
+pub mod arrow;
 mod bits;
 mod choose;
 mod codec;
@@ -53,6 +54,7 @@ mod schema;
 mod write;
 mod zones;
 
+pub use bytes::Bytes;
 pub use choose::Candidate;
 pub use container::Version;
 pub use error::{Corrupt, Error, Result};
