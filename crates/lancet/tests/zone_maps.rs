@@ -23,9 +23,8 @@ use lancet::{Comparison, FileReader, FileWriter, Filter, ReadOptions, Version, W
 
 const VERSIONS: [Version; 3] = [Version::V2_0, Version::V2_1, Version::V2_2];
 
-fn write(batch: &RecordBatch, set: impl Fn(&mut WriteOptions)) -> Vec<u8> {
-    let mut options = WriteOptions::default();
-    set(&mut options);
+fn write(batch: &RecordBatch, set: impl Fn(WriteOptions) -> WriteOptions) -> Vec<u8> {
+    let options = set(WriteOptions::default());
     let mut file = Vec::new();
     let mut writer = FileWriter::new(&mut file, batch.schema(), options).unwrap();
     // Batches that do not end where zones do.
@@ -95,7 +94,7 @@ const COLUMNS: [&str; 7] = ["id", "f", "v", "d", "b", "s.inner.t", "s.inner.at"]
 fn every_column_has_a_map_that_holds() {
     for version in VERSIONS {
         let batch = table(30_000, version == Version::V2_0);
-        let file = write(&batch, |options| options.version = version);
+        let file = write(&batch, |options| options.with_version(version));
         let reader = open(&file);
         let found = reader.verify().unwrap();
         assert!(found.problems.is_empty(), "{version}: {:?}", found.problems);
@@ -117,7 +116,7 @@ fn every_column_has_a_map_that_holds() {
         assert_eq!(text.null_counts().value(1), nulls, "{version}");
         assert_eq!(text.min().is_null(1), version != Version::V2_0);
         // Written again the file is the same.
-        assert!(write(&batch, |options| options.version = version) == file);
+        assert!(write(&batch, |options| options.with_version(version)) == file);
     }
 }
 
@@ -130,7 +129,7 @@ fn count(ranges: &[Range<u64>]) -> u64 {
 fn filters_leave_out_rows() {
     for version in VERSIONS {
         let batch = table(30_000, version == Version::V2_0);
-        let reader = open(&write(&batch, |options| options.version = version));
+        let reader = open(&write(&batch, |options| options.with_version(version)));
         let id = |op, n: i64| Filter::compare("id", op, &Int64Array::new_scalar(n));
         assert_eq!(reader.prune(&id(Comparison::Eq, 9_000)).unwrap(), [8_192..16_384]);
         assert_eq!(reader.prune(&id(Comparison::GtEq, 25_000)).unwrap(), [24_576..30_000]);
@@ -152,20 +151,19 @@ fn filters_leave_out_rows() {
 
 #[test]
 fn pruning_can_be_turned_off() {
-    let file = write(&table(30_000, true), |_| {});
-    let mut options = ReadOptions::default();
-    options.zone_maps = false;
+    let file = write(&table(30_000, true), |options| options);
+    let options = ReadOptions::default().with_zone_maps(false);
     let reader = FileReader::from_bytes(file, options).unwrap();
     let none = Filter::compare("id", Comparison::Lt, &Int64Array::new_scalar(0));
     assert_eq!(reader.prune(&none).unwrap(), [0..30_000]);
     assert!(reader.zone_maps(["id"]).unwrap()[0].is_none());
-    let bare = write(&table(30_000, true), |options| options.zone_maps = false);
+    let bare = write(&table(30_000, true), |options| options.with_zone_maps(false));
     assert_eq!(open(&bare).verify().unwrap().num_zone_maps, 0);
 }
 
 #[test]
 fn maps_are_read_once_and_together() {
-    let source = Counted::new(write(&table(30_000, true), |options| options.checksums = false));
+    let source = Counted::new(write(&table(30_000, true), |options| options.with_checksums(false)));
     let reader = source.open();
     source.rounds();
     let filter = Filter::is_null("f").and(Filter::is_null("id"));
@@ -178,20 +176,18 @@ fn maps_are_read_once_and_together() {
 
 #[test]
 fn small_files_get_no_maps() {
-    let file = write(&table(300, true), |_| {});
+    let file = write(&table(300, true), |options| options);
     assert!(open(&file).zone_maps(COLUMNS).unwrap().iter().all(Option::is_none));
-    let with = write(&table(100_000, true), |_| {}).len() as f64;
-    let without = write(&table(100_000, true), |options| options.zone_maps = false).len() as f64;
+    let with = write(&table(100_000, true), |options| options).len() as f64;
+    let without =
+        write(&table(100_000, true), |options| options.with_zone_maps(false)).len() as f64;
     assert!(with < without * 1.02, "{with} and {without}");
 }
 
 /// A file of one column with a map of one zone, and where the map is.
 fn one_zone(column: ArrayRef, version: Version) -> (Vec<u8>, Range<usize>) {
     let batch = RecordBatch::try_from_iter([("c", column)]).unwrap();
-    let file = write(&batch, |options| {
-        options.version = version;
-        options.checksums = false;
-    });
+    let file = write(&batch, |options| options.with_version(version).with_checksums(false));
     let map = open(&file).inspect().unwrap().columns[0].zone_map.clone().unwrap();
     let start = map.position as usize;
     (file, start..start + map.bytes as usize)
@@ -297,12 +293,11 @@ fn no_changed_bit_does_harm() {
 #[test]
 fn checksums_cover_maps() {
     let batch = RecordBatch::try_from_iter([("c", numbers())]).unwrap();
-    let mut file = write(&batch, |_| {});
+    let mut file = write(&batch, |options| options);
     let map = open(&file).inspect().unwrap().columns[0].zone_map.clone().unwrap();
     // A bit that the map itself does not miss: of a lower bound.
     file[map.position as usize] ^= 1;
-    let mut options = ReadOptions::default();
-    options.verify_checksums = true;
+    let options = ReadOptions::default().with_verify_checksums(true);
     let reader = FileReader::from_bytes(file, options).unwrap();
     assert!(reader.zone_maps(["c"]).is_err());
     let found = reader.verify().unwrap();

@@ -241,7 +241,7 @@ mod tests {
         assert!(!prefers_small(&settings(Profile::Balanced)));
         assert!(prefers_small(&settings(Profile::Small)));
         let mut asked = settings(Profile::Fast);
-        asked.options.compression(Compression::Zstd);
+        asked.options.compression = Some(Compression::Zstd);
         assert!(prefers_small(&asked));
     }
 
@@ -249,13 +249,13 @@ mod tests {
     fn which_compressors_are_considered() {
         let mut options = settings(Profile::Fast);
         assert_eq!(options.schemes(), []);
-        options.options.general(true);
+        options.options.general = Some(true);
         assert_eq!(options.schemes().len(), 2);
-        options.options.compression(Compression::Lz4);
+        options.options.compression = Some(Compression::Lz4);
         assert_eq!(options.schemes(), [(Scheme::Lz4, None)]);
-        options.options.compression(Compression::Zstd).level(5);
+        options.options = options.options.with_compression(Compression::Zstd).with_level(5);
         assert_eq!(options.schemes(), [(Scheme::Zstd, Some(5))]);
-        options.options.compression(Compression::None);
+        options.options.compression = Some(Compression::None);
         assert_eq!(options.schemes(), []);
     }
 }

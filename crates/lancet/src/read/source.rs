@@ -40,9 +40,9 @@ impl Source for Bytes {
 /// A file on disk, read with positioned reads on the calling thread.
 #[derive(Debug)]
 pub(crate) struct FileSource {
-    file: File,
+    pub(super) file: File,
     size: u64,
-    name: String,
+    pub(super) name: String,
     pool: Arc<Pool>,
 }
 
@@ -63,15 +63,6 @@ impl FileSource {
             return Err(Error::invalid(format!("{name} is a folder; name one file inside it")));
         }
         Ok(Self { file, size: metadata.len(), name, pool: Arc::default() })
-    }
-
-    /// The whole file, mapped into memory.
-    #[expect(unsafe_code, reason = "what a mapping is")]
-    pub(crate) fn map(&self) -> Result<Bytes> {
-        // SAFETY: nobody may change the file meanwhile, as `ReadOptions::memory_map` says.
-        let map = unsafe { memmap2::Mmap::map(&self.file) };
-        let map = map.map_err(|e| Error::io(format!("cannot map {}", self.name), e))?;
-        Ok(Bytes::from_owner(map))
     }
 
     fn read_span(&self, span: &Range<u64>) -> Result<Bytes> {
