@@ -66,7 +66,7 @@ pub(crate) fn from_metadata(
 pub(super) fn set(options: &mut ColumnOptions, key: &str, value: &str) -> Result<()> {
     let text = Text { key: key.strip_prefix(PREFIX).unwrap_or(key), value };
     match text.key {
-        "compression" => options.compression = Some(text.one_of(&COMPRESSIONS)?),
+        "compression" => options.compression = Some(text.one_of(&COMPRESSIONS)?.require()?),
         "compression-level" => options.level = Some(text.level()?),
         "rle-threshold" => {
             options.rle_threshold = Some(text.number("0 to 1", |v| (0.0..=1.0).contains(v))?);
@@ -82,7 +82,7 @@ pub(super) fn set(options: &mut ColumnOptions, key: &str, value: &str) -> Result
         "dict-max-size" => options.dict_max_size = Some(text.number("bytes, from 0 on", |_| true)?),
         "dict-values-compression" => {
             let known = &COMPRESSIONS[..COMPRESSIONS.len() - 1];
-            options.dict_values_compression = Some(text.one_of(known)?);
+            options.dict_values_compression = Some(text.one_of(known)?.require()?);
         }
         "dict-values-compression-level" => options.dict_values_level = Some(text.level()?),
         "minichunk-size" => {

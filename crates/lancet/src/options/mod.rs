@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 pub(crate) use keys::from_metadata;
 
+use crate::codec::Scheme;
 use crate::error::{Error, Result};
 
 /// What matters most about the bytes of a file.
@@ -225,6 +226,7 @@ impl ColumnOptions {
     /// Checks what was set by number instead of by text, where text is checked at once.
     pub(crate) fn check(&self) -> Result<()> {
         let checks = [
+            ("compression", self.compression.map(|v| v.to_string())),
             ("compression-level", self.level.map(|v| v.to_string())),
             ("rle-threshold", self.rle_threshold.map(|v| v.to_string())),
             ("dict-divisor", self.dict_divisor.map(|v| v.to_string())),
@@ -265,6 +267,18 @@ impl FromStr for Profile {
                     "there is no profile `{text}`; choose fast, balanced or small"
                 ))
             })
+    }
+}
+
+impl Compression {
+    /// Fails if it is a compressor that is not part of this build.
+    fn require(self) -> Result<Self> {
+        match self {
+            Self::None | Self::Fsst => {}
+            Self::Lz4 => Scheme::Lz4.require()?,
+            Self::Zstd => Scheme::Zstd.require()?,
+        }
+        Ok(self)
     }
 }
 

@@ -12,7 +12,7 @@ use super::FileReader;
 use super::projected::ProjectedColumns;
 use super::read_request::{ReadRequest, Request, Wanted, check_range};
 use crate::error::{Error, Result};
-use crate::parallel::lock;
+use crate::parallel::{is_helper, lock, num_threads, spawn};
 
 /// Describes a scan; [`Scan::build`] starts it.
 #[derive(Debug, Clone)]
@@ -84,10 +84,8 @@ impl Scan {
     pub fn build(self) -> Result<Batches> {
         let (reader, projection) = (self.reader.clone(), self.projection()?);
         reader.load_columns(&projection)?;
-        // A thread of rayon that waits for others of its kind could wait forever.
-        let inside = rayon::current_thread_index().is_some();
-        let threads = self.threads.unwrap_or_else(rayon::current_num_threads);
-        let others = if inside { 0 } else { threads.saturating_sub(1) };
+        let threads = self.threads.unwrap_or_else(num_threads);
+        let others = if is_helper() { 0 } else { threads.saturating_sub(1) };
         let row_bytes = reader.row_bytes_of(&projection);
         let requests = self.cut(projection.clone())?;
         // A thread that sleeps between short batches wakes too late for the next one.
@@ -285,7 +283,7 @@ impl Queue {
         if jobs.num_workers < self.max_workers {
             jobs.num_workers = jobs.num_workers.saturating_add(1);
             let queue = self.clone();
-            rayon::spawn(move || queue.work_to_the_end());
+            spawn(move || queue.work_to_the_end());
         }
     }
 
