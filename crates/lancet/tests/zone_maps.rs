@@ -12,8 +12,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float32Array, Int64Array, RecordBatch,
-    StringArray, StringViewArray, StructArray, TimestampMicrosecondArray, UInt64Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Datum, Decimal128Array, DictionaryArray,
+    Float32Array, Float64Array, Int64Array, ListArray, NullArray, RecordBatch, StringArray,
+    StringViewArray, StructArray, TimestampMicrosecondArray, TimestampSecondArray, UInt64Array,
     types::Int16Type,
 };
 use arrow_buffer::NullBuffer;
@@ -141,12 +142,74 @@ fn filters_leave_out_rows() {
         assert_eq!(count(&reader.prune(&Filter::is_null("f")).unwrap()), 30_000);
         assert_eq!(count(&reader.prune(&Filter::is_null("d")).unwrap()), 0);
         let all = [0..30_000];
-        assert_eq!(reader.prune(&Filter::is_null("unknown")).unwrap(), all);
         assert_eq!(reader.prune(&Filter::is_null("s")).unwrap(), all);
         assert_eq!(reader.prune(&Filter::Unknown).unwrap(), all);
         assert!(reader.zone_maps(["unknown"]).is_err());
         assert!(reader.zone_maps(["s"]).unwrap()[0].is_none());
     }
+}
+
+#[test]
+fn a_filter_that_does_not_fit_is_an_error() {
+    let reader = open(&write(&table(30_000, true), |options| options));
+    let refused = |filter: Filter| match reader.prune(&filter) {
+        Err(lancet::Error::Invalid(message)) => message,
+        other => panic!("{filter:?}: {other:?}"),
+    };
+    let eq = |column: &str, value: &dyn Datum| Filter::compare(column, Comparison::Eq, value);
+    assert_eq!(refused(Filter::is_null("ids")), "there is no field `ids`; did you mean `id`?");
+    assert_eq!(
+        refused(!eq("id", &StringArray::new_scalar("7")).or(Filter::Unknown)),
+        "column `id` is of type Int64 and does not compare with a value of type Utf8; give a value of \
+         type Int64"
+    );
+    assert_eq!(
+        refused(eq("id", &Int64Array::from(vec![1, 2]))),
+        "column `id` is compared with 2 values; give one, or use `in_list`"
+    );
+    // Casts that may round, change the day, or turn text into bytes.
+    let (naive, double) = (TimestampMicrosecondArray::new_scalar(0), Float64Array::new_scalar(0.1));
+    for filter in [
+        eq("f", &double),
+        eq("id", &double),
+        eq("f", &Int64Array::new_scalar(1)),
+        eq("b", &Int64Array::new_scalar(1)),
+        eq("v", &BinaryArray::new_scalar(b"x")),
+        eq("s.inner.at", &naive),
+        eq("s", &Int64Array::new_scalar(1)),
+        Filter::in_list("d", Arc::new(Int64Array::from(vec![1]))),
+        Filter::starts_with("id", "1"),
+        Filter::is_true("id"),
+    ] {
+        assert!(refused(filter).contains(" is of type "));
+    }
+    // What compares without a cast.
+    let seconds = TimestampSecondArray::from(vec![0]).with_timezone("+01:00");
+    for filter in [
+        eq("id", &UInt64Array::new_scalar(7)),
+        eq("id", &Decimal128Array::new_scalar(700)),
+        eq("id", &NullArray::new(1)),
+        eq("v", &StringArray::new_scalar("x")),
+        eq("d", &StringViewArray::new_scalar("x")),
+        eq("f", &Float32Array::new_scalar(1.0)),
+        eq("s.inner.at", &seconds),
+        Filter::in_list("d", Arc::new(StringArray::from(vec!["x", "y"]))),
+        Filter::starts_with("d", "word"),
+        Filter::is_true("b"),
+        Filter::is_null("s.inner"),
+    ] {
+        reader.prune(&filter).unwrap();
+    }
+}
+
+#[test]
+fn a_filter_does_not_look_into_lists() {
+    let lists = ListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(1), Some(2)])]);
+    let batch = RecordBatch::try_from_iter([("l", Arc::new(lists) as ArrayRef)]).unwrap();
+    let reader = open(&write(&batch, |options| options));
+    let error = reader.prune(&Filter::is_null("l.item")).unwrap_err();
+    assert!(error.to_string().starts_with("`l.item` is inside a list"), "{error}");
+    assert_eq!(reader.prune(&Filter::is_null("l")).unwrap(), [0..1]);
 }
 
 #[test]
@@ -233,12 +296,11 @@ fn broken_maps_are_ignored_and_told() {
             file[at..at + bytes.len()].copy_from_slice(&bytes);
             let reader = open(&file);
             assert!(reader.zone_maps(["c"]).unwrap()[0].is_none(), "{version}: {what}");
-            let nothing = Filter::Compare {
-                column: "c".into(),
-                op: Comparison::Eq,
-                value: Arc::new(UInt64Array::from(vec![0])),
-            };
-            assert_eq!(reader.prune(&nothing).unwrap(), [0..8_000], "{version}: {what}");
+            assert_eq!(
+                reader.prune(&Filter::is_null("c")).unwrap(),
+                [0..8_000],
+                "{version}: {what}"
+            );
             let found = reader.verify().unwrap();
             assert_eq!(found.problems.len(), 1, "{version}: {what}: {:?}", found.problems);
             assert_eq!(found.problems[0].column, Some(0));

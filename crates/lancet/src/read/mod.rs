@@ -230,9 +230,25 @@ impl FileReader {
     /// Ranges of rows outside of which no row makes the filter true, by the zone maps of its columns:
     /// sorted, not empty, none touching the next. What is read of them still has to be filtered.
     ///
-    /// A column without a zone map, or one that the file does not have, leaves out nothing. The
-    /// result holds for engines that have NaN above all numbers, in the total order, or comparing
-    /// with nothing, and for those where −0 equals 0 or is below it.
+    /// A column without a zone map leaves out nothing. The result holds for engines that have NaN above
+    /// all numbers, in the total order, or comparing with nothing, and for those where −0 equals 0 or is
+    /// below it.
+    ///
+    /// A column that the file does not have is an error, and so is a comparison that would need a cast.
+    /// Dictionaries count as their values, and null compares with everything; beside values of its own
+    /// type a column takes
+    ///
+    /// | column | values |
+    /// |---|---|
+    /// | integers, decimals | integers and decimals of any width and scale |
+    /// | strings (`Utf8`, `LargeUtf8`, `Utf8View`) | strings of all three kinds |
+    /// | binaries (`Binary`, `LargeBinary`, `BinaryView`) | binaries of all three kinds |
+    /// | dates, times of day, durations | the same in any unit |
+    /// | timestamps | timestamps in any unit: with a time zone if the column has one, without if not |
+    /// | floats, booleans | no others: whether 0.1 of 64 bits is 0.1 of 32 bits depends on who casts which |
+    ///
+    /// A value that falls between those of the column (half a second, where it counts seconds) leaves out
+    /// nothing. Engines that cast in their own way use [`prune`](crate::prune()), which takes any filter.
     ///
     /// ```
     /// # use std::sync::Arc;
