@@ -51,6 +51,32 @@ const MANY_COLUMNS: usize = 64;
 ///
 /// With [`FileWriter::create`] nothing appears under the final name before
 /// [`FileWriter::finish`]; with [`FileWriter::new`] a file without its end is not a Lance file.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use lancet::arrow::array::{Int64Array, RecordBatch};
+/// use lancet::arrow::schema::{DataType, Field, Schema};
+/// use lancet::{FileReader, FileWriter, WriteOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let path = std::env::temp_dir().join(format!("numbers-{}.lance", std::process::id()));
+/// let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+///
+/// let mut writer = FileWriter::create(&path, schema.clone(), WriteOptions::default())?;
+/// for start in (0..10_000).step_by(1_000) {
+///     let numbers = Int64Array::from_iter_values(start..start + 1_000);
+///     writer.write(&RecordBatch::try_new(schema.clone(), vec![Arc::new(numbers)])?)?;
+/// }
+/// assert!(!path.exists()); // a writer that is dropped here leaves nothing behind
+///
+/// let summary = writer.finish()?;
+/// assert_eq!((summary.num_rows, summary.columns[0].pages.len()), (10_000, 1));
+/// assert_eq!(FileReader::open(&path)?.num_rows(), 10_000);
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct FileWriter<W: Write = NewFile> {
     sink: Sink<W>,
