@@ -20,18 +20,12 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FetchOptions {
-    /// See [`FetchOptions::with_tail_bytes`].
-    pub tail_bytes: u64,
-    /// See [`FetchOptions::with_latency`].
-    pub latency: Duration,
-    /// See [`FetchOptions::with_bytes_per_second`].
-    pub bytes_per_second: u64,
-    /// See [`FetchOptions::with_max_request_bytes`].
-    pub max_request_bytes: u64,
-    /// See [`FetchOptions::with_concurrency`].
-    pub concurrency: usize,
-    /// See [`FetchOptions::with_one_call`].
-    pub one_call: bool,
+    pub(crate) tail_bytes: u64,
+    pub(crate) latency: Duration,
+    pub(crate) bytes_per_second: u64,
+    pub(crate) max_request_bytes: u64,
+    pub(crate) concurrency: usize,
+    pub(crate) one_call: bool,
 }
 
 impl Default for FetchOptions {

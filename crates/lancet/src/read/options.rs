@@ -34,21 +34,14 @@ use crate::schema::MAX_DEPTH;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// See [`ReadOptions::with_memory_limit`].
-    pub memory_limit: u64,
-    /// See [`ReadOptions::with_max_metadata_bytes`].
-    pub max_metadata_bytes: u64,
-    /// See [`ReadOptions::with_max_nesting`].
-    pub max_nesting: usize,
-    /// See [`ReadOptions::with_verify_checksums`].
-    pub verify_checksums: bool,
-    /// See [`ReadOptions::with_memory_map`].
+    pub(crate) memory_limit: u64,
+    pub(crate) max_metadata_bytes: u64,
+    pub(crate) max_nesting: usize,
+    pub(crate) verify_checksums: bool,
     #[cfg(feature = "mmap")]
-    pub memory_map: bool,
-    /// See [`ReadOptions::with_zone_maps`].
-    pub zone_maps: bool,
-    /// See [`ReadOptions::with_search_cache`].
-    pub search_cache: SearchCache,
+    pub(crate) memory_map: bool,
+    pub(crate) zone_maps: bool,
+    pub(crate) search_cache: SearchCache,
 }
 
 impl Default for ReadOptions {

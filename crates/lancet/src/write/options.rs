@@ -30,18 +30,12 @@ use crate::options::{ColumnOptions, Profile};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// See [`WriteOptions::with_version`].
-    pub version: Version,
-    /// See [`WriteOptions::with_page_bytes`].
-    pub page_bytes: u64,
-    /// See [`WriteOptions::with_memory_limit`].
-    pub memory_limit: u64,
-    /// See [`WriteOptions::with_checksums`].
-    pub checksums: bool,
-    /// See [`WriteOptions::with_zone_maps`].
-    pub zone_maps: bool,
-    /// See [`WriteOptions::with_profile`].
-    pub profile: Profile,
+    pub(crate) version: Version,
+    pub(crate) page_bytes: u64,
+    pub(crate) memory_limit: u64,
+    pub(crate) checksums: bool,
+    pub(crate) zone_maps: bool,
+    pub(crate) profile: Profile,
     /// Options of columns by name, in the order they were first named.
     pub(super) columns: Vec<(String, ColumnOptions)>,
 }

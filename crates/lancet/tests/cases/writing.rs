@@ -41,8 +41,9 @@ fn written(
     options: WriteOptions,
 ) -> Check {
     let scratch = Scratch::new();
-    let version = options.version;
-    let how = format!("written in {} batches, {} bytes a page", batches.len(), options.page_bytes);
+    let version = options.version();
+    let how =
+        format!("written in {} batches, {} bytes a page", batches.len(), options.page_bytes());
     let mut writer = FileWriter::create(&scratch.0, table.schema(), options)
         .doing(|| format!("{how}: create"))?;
     for batch in batches {
