@@ -3,9 +3,8 @@
 use lancet::{FileReader, ReadOptions};
 
 pub fn everything(bytes: &[u8]) {
-    let mut options = ReadOptions::default();
-    options.memory_limit = 32 << 20;
-    options.max_metadata_bytes = 32 << 20;
+    let options =
+        ReadOptions::default().with_memory_limit(32 << 20).with_max_metadata_bytes(32 << 20);
     let Ok(reader) = FileReader::from_bytes(bytes.to_vec(), options) else { return };
     let last = reader.num_rows().saturating_sub(1);
     if let Ok(batches) = reader.scan().batch_rows(3000).threads(1).build() {

@@ -113,10 +113,10 @@ fn array(u: &mut Unstructured<'_>, len: usize, depth: usize) -> Result<ArrayRef>
 
 libfuzzer_sys::fuzz_target!(|table: Table| {
     let Table { batch, version, profile, page_bytes, cut } = table;
-    let mut options = WriteOptions::default();
-    options.version = version;
-    options.profile = profile;
-    options.page_bytes = page_bytes;
+    let options = WriteOptions::default()
+        .with_version(version)
+        .with_profile(profile)
+        .with_page_bytes(page_bytes);
     let mut file = Vec::new();
     let mut writer = FileWriter::new(&mut file, batch.schema(), options).unwrap();
     writer.write(&batch.slice(0, cut)).unwrap();

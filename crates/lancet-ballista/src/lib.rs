@@ -1,8 +1,28 @@
-//! Lance files in the distributed queries of Ballista.
+//! Lance columnar files in the distributed queries of Ballista.
 //!
 //! A client sends the scheduler its logical plan, and the scheduler sends executors parts of the
 //! physical one. Both have to know Lance files: all three take their session from
 //! [`session_state`], or their codecs from [`LogicalCodec`] and [`PhysicalCodec`].
+//!
+//! # Use
+//!
+//! ```text
+//! // The client. Scheduler and executors are started with the same function.
+//! let state = lancet_ballista::session_state(SessionConfig::new());
+//! let ctx = SessionContext::remote_with_state("df://localhost:50050", state).await?;
+//! ctx.sql("CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION '/data/orders.lance'").await?;
+//! ctx.sql("SELECT count(*) FROM t").await?.show().await?;
+//! ```
+//!
+//! `examples/ballista.rs` runs a scheduler, two executors and a query in one process. Executors read the files
+//! themselves, so all machines have to see them under the same address.
+//!
+//! # Versions
+//!
+//! Ballista 55, DataFusion 55, Rust 1.94 and later. What goes over the wire is not stable between versions
+//! of this crate: run the same one everywhere.
+//!
+//! # Inside
 //!
 //! | module | what |
 //! |---|---|

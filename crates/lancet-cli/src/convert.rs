@@ -95,11 +95,13 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
 
 impl Args {
     fn write_options(&self) -> Result<WriteOptions> {
-        let mut options = WriteOptions::default();
-        options.version = self.format_version;
-        options.profile = self.profile;
-        options.zone_maps = !self.no_zone_maps;
-        options.page_bytes = self.page_bytes.unwrap_or(options.page_bytes);
+        let mut options = WriteOptions::default()
+            .with_version(self.format_version)
+            .with_profile(self.profile)
+            .with_zone_maps(!self.no_zone_maps);
+        if let Some(bytes) = self.page_bytes {
+            options = options.with_page_bytes(bytes);
+        }
         for ColumnOption { column, key, value } in &self.set {
             options.column(column).set(key, value).map_err(|e| Error::new(e.to_string()))?;
         }

@@ -24,14 +24,15 @@ const COLUMN_BYTES: usize = 256;
 
 /// How the store of a URL is best asked.
 pub(crate) fn fetch_options(url: &ObjectStoreUrl) -> FetchOptions {
-    let mut options = FetchOptions::default();
-    if url.as_str().starts_with("file:") {
-        // A read costs little; what lies between two is not worth much.
-        options.latency = Duration::from_micros(20);
-        options.bytes_per_second = 1_000_000_000;
-        options.one_call = true;
+    let options = FetchOptions::default();
+    if !url.as_str().starts_with("file:") {
+        return options;
     }
+    // A read costs little; what lies between two is not worth much.
     options
+        .with_latency(Duration::from_micros(20))
+        .with_bytes_per_second(1_000_000_000)
+        .with_one_call(true)
 }
 
 /// Opens a file, or finds it open.

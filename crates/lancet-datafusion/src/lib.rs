@@ -1,4 +1,9 @@
-//! Lance files as tables of DataFusion.
+//! Lance columnar files as tables of DataFusion.
+//!
+//! [`register`] makes a session know them: by path, as external tables, and as what `COPY` and `INSERT`
+//! write.
+//!
+//! # Use
 //!
 //! ```
 //! # use datafusion::prelude::SessionContext;
@@ -15,6 +20,42 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Folders of files with partition columns work as they do with Parquet:
+//!
+//! ```text
+//! CREATE EXTERNAL TABLE t STORED AS LANCE PARTITIONED BY (year) LOCATION 'data/'
+//! COPY (SELECT * FROM t ORDER BY id) TO 'sorted.lance' OPTIONS ('format.profile' 'small')
+//! ```
+//!
+//! # What a query reads
+//!
+//! - Only the columns and nested fields that it names.
+//! - Of those, only the rows that zone maps leave for its filters, also for filters that a join or a limit
+//!   learns on the way.
+//! - Filter columns first, the others for the rows that are left.
+//! - The number of rows stands at the end of a file: `count(*)` reads no data.
+//!
+//! `EXPLAIN ANALYZE` tells the bytes, the requests, and the rows that were left out.
+//!
+//! # Options
+//!
+//! | option of `COPY` and `STORED AS LANCE` | value |
+//! |---|---|
+//! | `format.version` | 2.0, 2.1 or 2.2 |
+//! | `format.profile` | fast, balanced or small |
+//! | `format.page_bytes` | bytes of values after which a page is cut |
+//! | `format.<option>::<column>` | an option of one column, as in the field metadata `lance-encoding:<option>` |
+//!
+//! In Rust, [`LanceFormatFactory::new`] and [`LanceFormat::with_read_options`] take [`lancet::ReadOptions`],
+//! with the limits for files you do not trust, and [`LanceFormat::with_write_options`] takes
+//! [`lancet::WriteOptions`].
+//!
+//! # Versions
+//!
+//! DataFusion 55, Arrow 59, Rust 1.94 and later. The crate `lancet-ballista` does the same on several machines.
+//!
+//! # Inside
 //!
 //! | module | what |
 //! |---|---|

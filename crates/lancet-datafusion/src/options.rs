@@ -24,25 +24,24 @@ pub(crate) fn write_options(given: &HashMap<String, String>) -> Result<WriteOpti
             Some((key, column)) => {
                 options.column(column).set(key, value).map_err(|e| invalid(name, value, e))?;
             }
-            None => set(&mut options, key, name, value)?,
+            None => options = set(options, key, name, value)?,
         }
     }
     Ok(options)
 }
 
-fn set(options: &mut WriteOptions, key: &str, name: &str, value: &str) -> Result<()> {
-    match key {
-        "version" => options.version = parse(name, value)?,
-        "profile" => options.profile = parse(name, value)?,
-        "page_bytes" => options.page_bytes = parse(name, value)?,
+fn set(options: WriteOptions, key: &str, name: &str, value: &str) -> Result<WriteOptions> {
+    Ok(match key {
+        "version" => options.with_version(parse(name, value)?),
+        "profile" => options.with_profile(parse(name, value)?),
+        "page_bytes" => options.with_page_bytes(parse(name, value)?),
         _ => {
             return Err(config_datafusion_err!(
                 "Lance files have no option '{name}'; there are 'format.version', \
                  'format.profile', 'format.page_bytes' and 'format.<option>::<column>'"
             ));
         }
-    }
-    Ok(())
+    })
 }
 
 fn parse<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T> {
@@ -63,8 +62,8 @@ mod tests {
 
     #[test]
     fn options_are_read_or_refused() {
-        assert_eq!(options("format.version", "2.0").unwrap().version.to_string(), "2.0");
-        assert_eq!(options("format.page_bytes", "4096").unwrap().page_bytes, 4096);
+        assert_eq!(options("format.version", "2.0").unwrap().version().to_string(), "2.0");
+        assert_eq!(options("format.page_bytes", "4096").unwrap().page_bytes(), 4096);
         assert!(options("format.compression::a.b", "zstd").is_ok());
         assert!(options("execution.keep_partition_by_columns", "true").is_ok());
         for (name, value) in [

@@ -6,7 +6,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -14,46 +13,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 
 use crate::error::Result;
-
-/// How a store is asked.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct FetchOptions {
-    /// Bytes at the end of a file that are fetched to open it, in the hope that they hold all
-    /// metadata. 64 KiB unless told.
-    pub tail_bytes: u64,
-    /// How long the store takes to begin its answer. 30 ms unless told.
-    pub latency: Duration,
-    /// How fast an answer comes. 50 MB a second unless told.
-    pub bytes_per_second: u64,
-    /// Most bytes of one request that was put together from several spans. 16 MiB unless told.
-    pub max_request_bytes: u64,
-    /// Requests that one read has under way at a time. 16 unless told.
-    pub concurrency: usize,
-    /// Asks for all spans of a read in one call, and leaves it to the store how it answers. Good
-    /// for files on disk, which are then opened once. Off unless told.
-    pub one_call: bool,
-}
-
-impl Default for FetchOptions {
-    fn default() -> Self {
-        Self {
-            tail_bytes: 64 << 10,
-            latency: Duration::from_millis(30),
-            bytes_per_second: 50_000_000,
-            max_request_bytes: 16 << 20,
-            concurrency: 16,
-            one_call: false,
-        }
-    }
-}
-
-impl FetchOptions {
-    /// The largest gap that is fetched along.
-    fn gap(&self) -> u64 {
-        (self.latency.as_secs_f64() * self.bytes_per_second as f64) as u64
-    }
-}
+use crate::options::FetchOptions;
 
 /// What was asked of a store so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,14 +1,17 @@
-//! Lance files in object stores.
+//! Lance columnar files in object stores: S3, GCS, Azure, HTTP, disk, memory.
 //!
 //! The verbs are those of [`lancet::FileReader`] and [`lancet::FileWriter`], as futures. Everything
-//! of the format happens in `lancet`; this crate only fetches spans and sends parts.
+//! of the format happens in [`lancet`]; this crate only fetches spans and sends parts.
+//!
+//! # Use
 //!
 //! ```
 //! # use std::sync::Arc;
-//! # use arrow_array::{Int64Array, RecordBatch};
-//! # use futures::TryStreamExt;
-//! # use lancet_object_store::{Reader, Writer};
-//! # use object_store::{ObjectStore, memory::InMemory, path::Path};
+//! # use lancet::arrow::array::{Int64Array, RecordBatch};
+//! use futures::TryStreamExt;
+//! use lancet_object_store::object_store::{ObjectStore, memory::InMemory, path::Path};
+//! use lancet_object_store::{Reader, Writer};
+//!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
@@ -16,10 +19,12 @@
 //!
 //! # let ids = Arc::new(Int64Array::from_iter_values(0..10_000));
 //! # let batch = RecordBatch::try_from_iter([("id", ids as _)])?;
+//! // The object appears when `finish` returns.
 //! let mut writer = Writer::new(store.clone(), &path, batch.schema(), Default::default()).await?;
 //! writer.write(&batch).await?;
 //! writer.finish().await?;
 //!
+//! // One request opens a file if its last 64 KiB hold all metadata.
 //! let reader = Reader::open(store, path).await?;
 //! let rows = reader.take(&[7, 1, 9_999]).await?;
 //! assert_eq!(rows.num_rows(), 3);
@@ -28,15 +33,49 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! `examples/object_store.rs` is a program to copy, `examples/s3.rs` the same over a bucket.
+//!
+//! # What a store is asked for
+//!
+//! - A take names all its byte ranges before the first is fetched. Ranges whose gap is shorter than what the
+//!   store sends while one waits for an answer are one request; [`FetchOptions`] say how long that is.
+//! - Page indexes are kept by the reader, so a second take in the same pages is one round of requests.
+//! - A scan reads [some batches ahead](Scan::ahead).
+//! - [`Writer`] sends parts of a multipart upload while later pages are encoded. It holds about
+//!   40 MiB of them. Call [`Writer::abort`] to take back what was sent of a file that will not be finished.
+//! - Retries, timeouts and credentials are the store's: set them where you build it.
+//!
+//! [`Reader::stats`] counts requests and bytes.
+//!
+//! # Untrusted files
+//!
+//! The limits are those of [`lancet::ReadOptions`]; give them to [`Reader::open_with`].
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `aws` | S3 and what speaks its language |
+//! | `azure` | Azure Blob Storage |
+//! | `gcp` | Google Cloud Storage |
+//! | `http` | servers that answer range requests, and WebDAV |
+//!
+//! None is on by default: there are files and memory. [`object_store`] and [`lancet`] are handed on, so that your
+//! `Cargo.toml` needs no lines for them; where it has some, they are `object_store` 0.13 and this crate's
+//! version of `lancet`.
 
 mod error;
 mod fetch;
+mod options;
 mod reader;
 mod scan;
 mod writer;
 
 pub use error::{Error, Result};
-pub use fetch::{FetchOptions, FetchStats};
+pub use fetch::FetchStats;
+pub use options::FetchOptions;
 pub use reader::Reader;
 pub use scan::{Batches, Scan};
 pub use writer::Writer;
+pub use {lancet, object_store};

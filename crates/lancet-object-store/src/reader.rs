@@ -10,7 +10,8 @@ use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
 use crate::error::Result;
-use crate::fetch::{FetchOptions, FetchStats, Object};
+use crate::fetch::{FetchStats, Object};
+use crate::options::FetchOptions;
 use crate::scan::Scan;
 
 /// A Lance file in an object store. Cheap to clone.
@@ -91,7 +92,7 @@ impl Reader {
         self.run(self.file.request_take(rows, Some(columns))?).await
     }
 
-    /// Some ranges of rows, sorted and without overlaps; all columns unless some are named.
+    /// Some ranges of rows, sorted and without overlaps; all columns by default.
     pub async fn read_ranges(
         &self,
         ranges: Vec<Range<u64>>,

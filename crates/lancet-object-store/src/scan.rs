@@ -37,19 +37,19 @@ impl Scan {
         self
     }
 
-    /// Rows in a batch (8,192 unless told); wide rows make shorter batches.
+    /// Rows in a batch (8,192 by default); wide rows make shorter batches.
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.scan = self.scan.batch_rows(rows);
         self
     }
 
-    /// Bytes in a batch, about (8 MiB unless told).
+    /// Bytes in a batch, about (8 MiB by default).
     pub fn batch_bytes(mut self, bytes: u64) -> Self {
         self.scan = self.scan.batch_bytes(bytes);
         self
     }
 
-    /// How many batches are read at the same time (4 unless told): what a scan holds is about this
+    /// How many batches are read at the same time (4 by default): what a scan holds is about this
     /// many times the size of a batch.
     pub fn ahead(mut self, batches: usize) -> Self {
         self.ahead = batches;

@@ -1,5 +1,8 @@
 //! The Parquet value encodings as pure codecs: bytes in, values out, and back.
 //!
+//! For programs that read or write Parquet pages themselves, and for those that want a good integer or string
+//! codec and nothing around it: no Arrow, no files, no dependencies.
+//!
 //! | module | encoding | physical types |
 //! |---|---|---|
 //! | [`plain`] | PLAIN | all |
@@ -49,6 +52,15 @@
 //! caller says: the number of values, and for DELTA_BYTE_ARRAY the number of bytes. A stream with
 //! another number of values than the page is refused. Bytes behind a stream are not looked at; what a
 //! page took is returned.
+//!
+//! # What it does not do
+//!
+//! Levels, dictionaries, compression and page headers are the caller's. `examples/decode.rs` and
+//! `examples/encode.rs` turn the value sections of pages into text and back.
+//!
+//! # Versions
+//!
+//! Rust 1.91 and later. Bytes that one version writes every other reads: they are Parquet.
 #![cfg_attr(
     not(test),
     deny(
@@ -82,3 +94,8 @@ pub mod plain;
 pub use byte_arrays::{ByteArrays, ByteArraysRef};
 pub use error::{Error, Result, Rule};
 pub use integer::Integer;
+
+/// The example of the README, compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

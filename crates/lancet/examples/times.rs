@@ -17,9 +17,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let reader = arrow_ipc::reader::FileReader::try_new(File::open(table)?, None)?;
     let batches = reader.collect::<Result<Vec<RecordBatch>, _>>()?;
-    let mut options = WriteOptions::default();
-    options.version = version.parse()?;
-    options.profile = profile.parse()?;
+    let options =
+        WriteOptions::default().with_version(version.parse()?).with_profile(profile.parse()?);
     let (mut write, mut scan) = (f64::MAX, f64::MAX);
     for _ in 0..runs.parse()? {
         write = write.min(seconds(|| write_all(&batches, &options))?);

@@ -11,7 +11,31 @@ use arrow_schema::ArrowError;
 /// The result of everything in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed.
+/// Why an operation failed: one variant for each thing that you can do about it.
+///
+/// ```
+/// use lancet::{Error, FileReader, ReadOptions};
+///
+/// /// What to tell the person who has sent us a file.
+/// fn answer(file: Vec<u8>) -> String {
+///     match FileReader::from_bytes(file, ReadOptions::default().with_memory_limit(1 << 20)) {
+///         Ok(reader) => format!("{} rows", reader.num_rows()),
+///         // Damaged, or not what it claims to be. The place and the rule are fields.
+///         Err(Error::Corrupt(corrupt)) => format!("not a sound Lance file: {}", corrupt.rule),
+///         // Sound, but more than we are ready to hold: raise the option, or refuse.
+///         Err(Error::Limit { option, needed, .. }) => format!("needs {option} of {needed}"),
+///         // Sound, but of a kind that this version, or this build, does not handle.
+///         Err(Error::Unsupported(what)) => format!("not supported: {what}"),
+///         // We asked for something that is not there.
+///         Err(Error::Invalid(what)) => format!("our mistake: {what}"),
+///         // The disk or the network: try again.
+///         Err(Error::Io { context, source }) => format!("{context}: {source}"),
+///         Err(other) => other.to_string(),
+///     }
+/// }
+///
+/// assert!(answer(b"PAR1 is something else".to_vec()).starts_with("not a sound Lance file"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,22 +1,133 @@
-//! Lance columnar files: read, write, inspect.
+//! Reads and writes Lance columnar files.
 //!
-//! ```no_run
-//! use lancet::{FileReader, FileWriter, WriteOptions};
+//! A Lance file holds a table of Arrow columns, cut into pages, so that a whole column is read quickly
+//! and a single row just as well. This crate reads and writes format 2.0, 2.1 and 2.2, and reads the files of
+//! old releases. What it writes, the reference implementation reads, and the other way round.
 //!
-//! # fn main() -> lancet::Result<()> {
-//! let reader = FileReader::open("data.lance")?;
-//! let rows = reader.take(&[7, 1, 1_000_000])?;
-//! for batch in reader.scan().columns(["id", "doc.title"]).rows(1_000..9_000).build()? {
-//!     println!("{} rows", batch?.num_rows());
-//! }
+//! # Why this crate
 //!
-//! let mut writer = FileWriter::create("out.lance", rows.schema(), WriteOptions::default())?;
-//! writer.write(&rows)?;
-//! let summary = writer.finish()?;
-//! println!("{} bytes", summary.file_bytes);
+//! - **Any bytes are safe.** A damaged or forged file gives an [`Error`] that says which column, page and
+//!   buffer breaks which rule. It does not panic, and allocates nothing beyond [a limit you
+//!   set](ReadOptions::with_memory_limit).
+//! - **A take costs what the disk costs.** Byte ranges are planned, read together, and only the values asked
+//!   for are decoded. There is no runtime, no task and no channel between you and the file.
+//! - **Any I/O.** Files on disk and in memory are read by plain calls. Everything else is a [`Source`]
+//!   that you implement, or a loop around a [`Request`] for async code.
+//! - **Choices you can see.** The writer tries the encodings that fit, takes the cheapest by size and decode
+//!   time, and [says why](PageSummary::reason).
+//!
+//! # Write
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use lancet::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+//! use lancet::{FileWriter, Profile, WriteOptions};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = std::env::temp_dir().join(format!("lancet-doc-write-{}.lance", std::process::id()));
+//! let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+//! let cities: ArrayRef = Arc::new(StringArray::from(vec!["Basel", "Lyon", "Turin"]));
+//! let batch = RecordBatch::try_from_iter([("id", ids), ("city", cities)])?;
+//!
+//! let options = WriteOptions::default().with_profile(Profile::Small);
+//! let mut writer = FileWriter::create(&path, batch.schema(), options)?;
+//! writer.write(&batch)?; // as often as there are batches
+//! let summary = writer.finish()?; // now the file stands under its name
+//! assert_eq!(summary.num_rows, 3);
+//! # std::fs::remove_file(path)?;
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! [`WriteOptions`] choose the format version and a [`Profile`], [`ColumnOptions`] what single columns
+//! need. [`FileWriter::new`] writes into anything that is [`std::io::Write`].
+//!
+//! # Open, take, scan
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use lancet::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+//! # use lancet::{FileWriter, WriteOptions};
+//! use lancet::FileReader;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = std::env::temp_dir().join(format!("lancet-doc-read-{}.lance", std::process::id()));
+//! # let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..20_000));
+//! # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+//! # let mut writer = FileWriter::create(&path, batch.schema(), WriteOptions::default())?;
+//! # writer.write(&batch)?;
+//! # writer.finish()?;
+//! let reader = FileReader::open(&path)?;
+//!
+//! // Rows in the order asked for, as often as asked for.
+//! let rows = reader.take(&[7, 1, 19_999, 7])?;
+//! assert_eq!(rows.num_rows(), 4);
+//!
+//! // A range of rows, batch by batch; other threads read ahead.
+//! for batch in reader.scan().columns(["id"]).rows(1_000..9_000).build()? {
+//!     println!("{} rows", batch?.num_rows());
+//! }
+//! # std::fs::remove_file(path)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`FileReader`] is cheap to clone, can be used from several threads, and remembers where rows are:
+//! keep it. Nested fields are named with dots (`doc.title`); their parents come along, without their other
+//! children.
+//!
+//! # Filter
+//!
+//! Columns carry zone maps: the least and the greatest value of every 8,192 rows. [`FileReader::prune`]
+//! takes a [`Filter`] and gives the ranges of rows that may match, without a look at the data. What is read
+//! of them still has to be filtered; `examples/filter.rs` does both.
+//!
+//! # Blobs
+//!
+//! Long binary values (images, videos, documents) in a column of blobs stay out of the way of the others.
+//! [`FileReader::blobs`] reads a part of one of them and nothing else of its column; [`Blobs`] has an example.
+//!
+//! # Other I/O
+//!
+//! For blocking I/O of your own implement [`Source`], which is two methods. For async code there are requests:
+//! values that name the bytes they need, are handed them, and end in a batch. [`Opening`] opens a file so and
+//! has the whole loop as an example. The crate `lancet-object-store` is such a loop over S3, GCS, Azure and
+//! HTTP.
+//!
+//! # Untrusted files
+//!
+//! | promise | for any bytes at all |
+//! |---|---|
+//! | no panic, no read out of bounds, no endless loop | an [`Error`], or valid Arrow data |
+//! | memory | one read holds at most [`memory_limit`](ReadOptions::with_memory_limit), metadata at most [`max_metadata_bytes`](ReadOptions::with_max_metadata_bytes) |
+//! | depth | fields nest at most [`max_nesting`](ReadOptions::with_max_nesting) deep |
+//!
+//! Not promised is that a file tells the truth. [`FileReader::verify`] reads a whole file and checks every rule and
+//! every checksum; a file of a stranger can still hide rows behind [zone maps](ReadOptions::with_zone_maps)
+//! that lie. [`ReadOptions::with_memory_map`] is `unsafe`, because it trusts everyone who may write the file.
+//!
+//! # Features
+//!
+//! All are on by default.
+//!
+//! | feature | what it adds | without it |
+//! |---|---|---|
+//! | `lz4` | pages compressed with LZ4 | [`Error::Unsupported`] for such pages, and for the option |
+//! | `zstd` | pages compressed with Zstandard, the only dependency that is C | the same; the crate is Rust alone |
+//! | `mmap` | [`ReadOptions::with_memory_map`] | the method is not there |
+//! | `threads` | scans, large takes and pages of several columns on the threads of rayon | all work happens on the calling thread |
+//!
+//! ```toml
+//! # Rust alone: no C compiler, no threads.
+//! lancet = { version = "0.1", default-features = false, features = ["lz4"] }
+//! ```
+//!
+//! # Versions
+//!
+//! Batches are those of Arrow 59, which [`arrow`] hands on: a program needs no line for Arrow in its
+//! `Cargo.toml`. A new major version of Arrow is a new minor version of this crate. It compiles with Rust 1.91
+//! and later. `CHANGELOG.md` in the repository says what changed.
 #![cfg_attr(
     test,
     allow(
@@ -30,6 +141,7 @@
     )
 )]
 
+pub mod arrow;
 mod bits;
 mod choose;
 mod codec;
@@ -53,6 +165,7 @@ mod schema;
 mod write;
 mod zones;
 
+pub use bytes::Bytes;
 pub use choose::Candidate;
 pub use container::Version;
 pub use error::{Corrupt, Error, Result};
@@ -76,7 +189,7 @@ pub fn check_logical_type(name: &str) -> Result<()> {
     schema::logical::parse(name).map(|_| ())
 }
 
-/// The examples of the README, compiled with the others.
+/// The example of the README, compiled with the others.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -2,11 +2,18 @@
 //!
 //! A caller that hands its work to rayon and sleeps may find all of rayon's threads awake on the core
 //! it slept on. One that works itself keeps its core, and the others are woken elsewhere.
+//!
+//! Without the feature `threads` there is the calling thread only.
+
+#[cfg_attr(feature = "threads", path = "parallel/many.rs")]
+#[cfg_attr(not(feature = "threads"), path = "parallel/one.rs")]
+mod threads;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
+pub(crate) use threads::{is_helper, num_threads, spawn};
 
 /// Does the work of all items; the results come in the order of the items. After an error no more work
 /// is begun.
@@ -14,7 +21,7 @@ pub(crate) fn in_parallel<T: Send, R: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let num_helpers = rayon::current_num_threads().min(items.len()).saturating_sub(1);
+    let num_helpers = num_threads().min(items.len()).saturating_sub(1);
     let mut done: Vec<Option<Result<R>>> = items.iter().map(|_| None).collect();
     let queue = Mutex::new(items.into_iter().zip(&mut done));
     let failed = AtomicBool::new(false);
@@ -26,10 +33,7 @@ pub(crate) fn in_parallel<T: Send, R: Send>(
             *place = Some(result);
         }
     };
-    rayon::in_place_scope(|scope| {
-        (0..num_helpers).for_each(|_| scope.spawn(|_| run()));
-        run();
-    });
+    threads::with_helpers(num_helpers, run);
     drop(queue);
     done.into_iter().flatten().collect()
 }
@@ -66,6 +70,6 @@ mod tests {
             Err(Error::invalid("no"))
         };
         in_parallel((0..10_000).collect(), fail).unwrap_err();
-        assert!(*lock(&count) <= rayon::current_num_threads());
+        assert!(*lock(&count) <= num_threads());
     }
 }

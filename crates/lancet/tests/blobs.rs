@@ -38,8 +38,7 @@ fn file(version: Version) -> Counted {
     let outer = Field::new("s", inner.data_type().clone(), true);
     let schema = Arc::new(Schema::new(vec![blob_field("b"), outer]));
     let batch = RecordBatch::try_new(schema.clone(), vec![blobs, Arc::new(inner)]).unwrap();
-    let mut options = WriteOptions::default();
-    options.version = version;
+    let options = WriteOptions::default().with_version(version);
     let mut file = Vec::new();
     let mut writer = FileWriter::new(&mut file, schema, options).unwrap();
     writer.write(&batch.slice(0, 600)).unwrap();

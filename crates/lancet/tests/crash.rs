@@ -18,9 +18,7 @@ fn batch() -> RecordBatch {
 
 /// Small pages, so that there are many writes.
 fn options() -> WriteOptions {
-    let mut options = WriteOptions::default();
-    options.page_bytes = 1000;
-    options
+    WriteOptions::default().with_page_bytes(1000)
 }
 
 /// Takes some bytes and then fails, like a disk that is full.

@@ -15,9 +15,7 @@ use arrow_schema::{DataType, Field, Schema};
 use lancet::{Error, FileReader, FileWriter, ReadOptions, Version, WriteOptions};
 
 fn options(version: Version) -> WriteOptions {
-    let mut options = WriteOptions::default();
-    options.version = version;
-    options
+    WriteOptions::default().with_version(version)
 }
 
 fn table(rows: i64) -> RecordBatch {
@@ -191,8 +189,7 @@ fn views_are_stored_as_their_plain_twins() {
 #[test]
 fn the_same_rows_give_the_same_bytes_whatever_the_threads() {
     let batches: Vec<RecordBatch> = (0..5).map(|_| table(20_000)).collect();
-    let mut options = options(Version::V2_2);
-    options.page_bytes = 100_000;
+    let options = options(Version::V2_2).with_page_bytes(100_000);
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| written(&batches, options.clone()))
@@ -205,8 +202,7 @@ fn the_same_rows_give_the_same_bytes_whatever_the_threads() {
 
 #[test]
 fn slow_columns_do_not_hold_on_to_batches() {
-    let mut options = options(Version::V2_2);
-    options.memory_limit = 1 << 20;
+    let options = options(Version::V2_2).with_memory_limit(1 << 20);
     let batches: Vec<RecordBatch> = (0..20).map(|_| table(10_000)).collect();
     let reader = opened(written(&batches, options));
     let report = reader.inspect().unwrap();

@@ -17,31 +17,30 @@ use arrow_array::{
 use arrow_schema::{DataType, Field};
 use counted::Counted;
 use lancet::{
-    BufferReport, FileReader, FileWriter, PageReport, Profile, ReadOptions, StructuralEncoding,
-    Version, WriteOptions,
+    BufferReport, ColumnOptions, FileReader, FileWriter, PageReport, Profile, ReadOptions,
+    StructuralEncoding, Version, WriteOptions,
 };
 
 const ROWS: u64 = 20_000;
 
 fn file(columns: Vec<(String, ArrayRef)>, version: Version) -> Counted {
-    file_with(columns, version, |_| {})
+    file_with(columns, version, |options| options)
 }
 
 fn file_with(
     columns: Vec<(String, ArrayRef)>,
     version: Version,
-    set: impl Fn(&mut WriteOptions),
+    set: impl Fn(WriteOptions) -> WriteOptions,
 ) -> Counted {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let mut options = WriteOptions::default();
-    options.version = version;
-    // Forms that are easy to foretell, and nothing beside the pages.
-    options.profile = Profile::Fast;
-    options.checksums = false;
-    options.zone_maps = false;
-    set(&mut options);
+    let options = WriteOptions::default()
+        .with_version(version)
+        // Forms that are easy to foretell, and nothing beside the pages.
+        .with_profile(Profile::Fast)
+        .with_checksums(false)
+        .with_zone_maps(false);
     let mut file = Vec::new();
-    let mut writer = FileWriter::new(&mut file, batch.schema(), options).unwrap();
+    let mut writer = FileWriter::new(&mut file, batch.schema(), set(options)).unwrap();
     writer.write(&batch).unwrap();
     writer.finish_into().unwrap();
     Counted::new(file)
@@ -146,7 +145,10 @@ fn numbers(batch: &RecordBatch) -> &[f32] {
 #[test]
 fn vectors_are_the_bytes_of_the_file() {
     let source = file_with(vec![("c".into(), Arc::new(vectors()))], Version::V2_1, |options| {
-        options.column("c").structural_encoding(StructuralEncoding::FullZip);
+        options.with_column(
+            "c",
+            ColumnOptions::default().with_structural_encoding(StructuralEncoding::FullZip),
+        )
     });
     let memory = source.bytes().as_ptr_range();
     let mut rows = 0;
@@ -163,8 +165,10 @@ fn vectors_are_the_bytes_of_the_file() {
 #[test]
 fn batches_of_wide_rows_end_where_pages_do() {
     let source = file_with(vec![("c".into(), Arc::new(vectors()))], Version::V2_1, |options| {
-        options.page_bytes = 1_000_000;
-        options.column("c").structural_encoding(StructuralEncoding::FullZip);
+        options.with_page_bytes(1_000_000).with_column(
+            "c",
+            ColumnOptions::default().with_structural_encoding(StructuralEncoding::FullZip),
+        )
     });
     let report = source.open().inspect().unwrap();
     let pages: Vec<u64> = report.columns[0].pages.iter().map(|page| page.num_rows).collect();
@@ -191,8 +195,8 @@ fn a_mapped_file_reads_as_any_other() {
     );
     let path = std::env::temp_dir().join(format!("lancet-mapped-{}.lance", std::process::id()));
     std::fs::write(&path, source.bytes()).unwrap();
-    let mut options = ReadOptions::default();
-    options.memory_map = true;
+    // SAFETY: nobody else knows the file.
+    let options = unsafe { ReadOptions::default().with_memory_map(true) };
     let read = |options: ReadOptions| {
         let reader = FileReader::open_with(&path, options).unwrap();
         let batches = reader.scan().build().unwrap().collect::<Result<Vec<_>, _>>().unwrap();
@@ -297,7 +301,10 @@ fn a_zipped_string_is_its_bytes_once_the_index_is_known() {
     };
     let strings: ArrayRef = Arc::new(StringArray::from_iter_values((0..2_000).map(value)));
     let source = file_with(vec![("c".into(), strings)], Version::V2_2, |options| {
-        options.column("c").structural_encoding(StructuralEncoding::FullZip);
+        options.with_column(
+            "c",
+            ColumnOptions::default().with_structural_encoding(StructuralEncoding::FullZip),
+        )
     });
     let page = page(&source);
     assert_eq!(page.layout, "full-zip");
@@ -400,8 +407,7 @@ fn the_parts_of_a_take_share_its_limit() {
     let columns = ["a", "b", "c"].map(|name| (name.to_owned(), many_texts()));
     let source = file(columns.to_vec(), Version::V2_2);
     for (memory_limit, fits) in [(15 << 20, false), (64 << 20, true)] {
-        let mut options = ReadOptions::default();
-        options.memory_limit = memory_limit;
+        let options = ReadOptions::default().with_memory_limit(memory_limit);
         let reader = FileReader::from_source(Arc::new(source.clone()), options).unwrap();
         let taken = reader.take(&many_rows());
         assert_eq!(taken.is_ok(), fits, "{taken:?}");
@@ -464,8 +470,7 @@ fn many_columns_are_taken_in_groups() {
         assert!(error.contains("row 2000 is out of range"), "{error}");
         // One limit for all of them.
         for (memory_limit, fits) in [(3 << 20, false), (32 << 20, true)] {
-            let mut options = ReadOptions::default();
-            options.memory_limit = memory_limit;
+            let options = ReadOptions::default().with_memory_limit(memory_limit);
             let reader = FileReader::from_source(Arc::new(source.clone()), options).unwrap();
             let rows: Vec<u64> = (0..2_000).collect();
             assert_eq!(reader.take(&rows).is_ok(), fits, "{memory_limit}");

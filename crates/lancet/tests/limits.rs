@@ -18,10 +18,8 @@ fn parts(name: &str) -> Parts {
     Parts::split(&file).unwrap()
 }
 
-fn open(parts: &Parts, change: impl FnOnce(&mut ReadOptions)) -> Result<FileReader> {
-    let mut options = ReadOptions::default();
-    change(&mut options);
-    FileReader::from_bytes(parts.join(), options)
+fn open(parts: &Parts, set: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<FileReader> {
+    FileReader::from_bytes(parts.join(), set(ReadOptions::default()))
 }
 
 /// Reads all rows as one batch.
@@ -81,8 +79,7 @@ fn offsets_of_lists_in_lists_are_counted() {
         writer.write(&batch).unwrap();
         let file = writer.finish_into().unwrap().1;
         let read = |memory_limit: u64| {
-            let mut options = ReadOptions::default();
-            options.memory_limit = memory_limit;
+            let options = ReadOptions::default().with_memory_limit(memory_limit);
             read_all(&FileReader::from_bytes(file.clone(), options).unwrap())
         };
         // Twelve offsets of 8 bytes a row are nearly 2 MB.
@@ -96,7 +93,7 @@ fn rows_that_no_byte_vouches_for() {
     let mut forged = parts("all_null_v22");
     forged.descriptor = renumber(&forged.descriptor, 4, 1 << 40);
     forged.columns[0] = renumber(&forged.columns[0], 4, 1 << 40);
-    let reader = open(&forged, |_| {}).unwrap();
+    let reader = open(&forged, |options| options).unwrap();
     assert_limit(read_all(&reader), "memory_limit");
     // In parts they are fine.
     assert_eq!(reader.scan().build().unwrap().next().unwrap().unwrap().num_rows(), 8192);
@@ -109,9 +106,9 @@ fn pages_that_share_their_bytes() {
     let mut forged = parts("chunks_across_rows_v22");
     forged.columns[0] = repeat(&forged.columns[0], 2, 2000);
     forged.descriptor = renumber(&forged.descriptor, 6, 12_000);
-    let tight = open(&forged, |options| options.memory_limit = 4 << 20).unwrap();
+    let tight = open(&forged, |options| options.with_memory_limit(4 << 20)).unwrap();
     assert_limit(read_all(&tight), "memory_limit");
-    let wide = open(&forged, |_| {}).unwrap();
+    let wide = open(&forged, |options| options).unwrap();
     assert_eq!(read_all(&wide).unwrap(), 12_000);
 }
 
@@ -119,16 +116,16 @@ fn pages_that_share_their_bytes() {
 fn decompressed_bytes() {
     for name in ["fullzip_zstd_v22", "zstd_strings_v21", "lz4_strings_v22", "rle_v22", "fsst_v22"] {
         let file = parts(name);
-        let tight = open(&file, |options| options.memory_limit = 4000).unwrap();
+        let tight = open(&file, |options| options.with_memory_limit(4000)).unwrap();
         assert_limit(read_all(&tight), "memory_limit");
-        assert!(read_all(&open(&file, |_| {}).unwrap()).is_ok());
+        assert!(read_all(&open(&file, |options| options).unwrap()).is_ok());
     }
 }
 
 #[test]
 fn blobs() {
     let file = parts("blob_v22");
-    let used = |limit| read_all(&open(&file, |options| options.memory_limit = limit).unwrap());
+    let used = |limit| read_all(&open(&file, |options| options.with_memory_limit(limit)).unwrap());
     assert!(used(1000).is_ok());
     assert_limit(used(110), "memory_limit");
 }
@@ -136,7 +133,7 @@ fn blobs() {
 #[test]
 fn a_global_buffer() {
     let file = parts("lancet 2.2");
-    let tight = open(&file, |options| options.memory_limit = 10).unwrap();
+    let tight = open(&file, |options| options.with_memory_limit(10)).unwrap();
     assert_limit(tight.global_buffer(1), "memory_limit");
 }
 
@@ -145,7 +142,7 @@ fn metadata_that_blows_up() {
     // An empty page takes 2 bytes in the file, an empty field as well.
     let mut pages = parts("all_null_v22");
     pages.columns[0].extend([0x12, 0].repeat(1_000_000));
-    let reader = open(&pages, |options| options.max_metadata_bytes = 16 << 20).unwrap();
+    let reader = open(&pages, |options| options.with_max_metadata_bytes(16 << 20)).unwrap();
     assert_limit(read_all(&reader), "max_metadata_bytes");
 
     let mut fields = parts("all_null_v22");
@@ -153,13 +150,13 @@ fn metadata_that_blows_up() {
     let Value::Bytes(schema) = &mut descriptor[0].value else { panic!() };
     schema.extend([0x0a, 0].repeat(1_000_000));
     fields.descriptor = wire::encode(&descriptor);
-    let opened = open(&fields, |options| options.max_metadata_bytes = 16 << 20);
+    let opened = open(&fields, |options| options.with_max_metadata_bytes(16 << 20));
     assert_limit(opened.map(|_| ()), "max_metadata_bytes");
 }
 
 #[test]
 fn nesting() {
     let file = parts("nested_v22");
-    assert!(open(&file, |options| options.max_nesting = 4).is_ok());
-    assert_limit(open(&file, |options| options.max_nesting = 3).map(|_| ()), "max_nesting");
+    assert!(open(&file, |options| options.with_max_nesting(4)).is_ok());
+    assert_limit(open(&file, |options| options.with_max_nesting(3)).map(|_| ()), "max_nesting");
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, StructArray};
 use arrow_schema::{DataType, Field, Schema};
 use lancet::{
-    ByteStreamSplit, Compression, FileReader, FileWriter, Profile, ReadOptions, StructuralEncoding,
-    Version, WriteOptions, WriteSummary,
+    ByteStreamSplit, ColumnOptions, Compression, FileReader, FileWriter, Profile, ReadOptions,
+    StructuralEncoding, Version, WriteOptions, WriteSummary,
 };
 
 const ROWS: i32 = 5000;
@@ -52,11 +52,19 @@ fn with_metadata(key: &str, value: &str) -> RecordBatch {
 
 #[test]
 fn columns_follow_their_options() {
-    let mut options = WriteOptions::default();
-    options.column("n").compression(Compression::None);
-    options.column("s").compression(Compression::Fsst);
-    options.column("p").bss(ByteStreamSplit::On).compression(Compression::Zstd);
-    options.column("p.a").structural_encoding(StructuralEncoding::FullZip);
+    let options = WriteOptions::default()
+        .with_column("n", ColumnOptions::default().with_compression(Compression::None))
+        .with_column("s", ColumnOptions::default().with_compression(Compression::Fsst))
+        .with_column(
+            "p",
+            ColumnOptions::default()
+                .with_bss(ByteStreamSplit::On)
+                .with_compression(Compression::Zstd),
+        )
+        .with_column(
+            "p.a",
+            ColumnOptions::default().with_structural_encoding(StructuralEncoding::FullZip),
+        );
     let (summary, bytes) = write(&table(), options).unwrap();
     assert_eq!(encoding(&summary, "n"), "mini-block, flat 32-bit");
     assert_eq!(encoding(&summary, "s"), "mini-block, fsst over variable (32-bit offsets)");
@@ -70,13 +78,13 @@ fn columns_follow_their_options() {
 
 #[test]
 fn no_compression_leaves_the_dictionary() {
-    let mut options = WriteOptions::default();
-    options.column("p.b").compression(Compression::None);
+    let mut options = WriteOptions::default()
+        .with_column("p.b", ColumnOptions::default().with_compression(Compression::None));
     let (summary, _) = write(&table(), options.clone()).unwrap();
     let with_dictionary = encoding(&summary, "p.b");
     assert!(with_dictionary.contains("dictionary of 1024"), "{with_dictionary}");
     assert!(with_dictionary.ends_with("indices flat 16-bit"), "{with_dictionary}");
-    options.column("p.b").dict_divisor(1000);
+    options = options.with_column("p.b", ColumnOptions::default().with_dict_divisor(1000));
     let (summary, _) = write(&table(), options).unwrap();
     assert_eq!(encoding(&summary, "p.b"), "mini-block, flat 64-bit");
 }
@@ -84,16 +92,14 @@ fn no_compression_leaves_the_dictionary() {
 #[test]
 fn metadata_beats_options_and_options_beat_the_profile() {
     let key = "lance-encoding:compression";
-    let mut options = WriteOptions::default();
-    options.profile = Profile::Small;
+    let mut options = WriteOptions::default().with_profile(Profile::Small);
     options.column("n").set("compression", "none").unwrap();
     let (summary, _) = write(&table(), options.clone()).unwrap();
     assert_eq!(encoding(&summary, "n"), "mini-block, flat 32-bit");
-    options.column("n").bss(ByteStreamSplit::On);
+    options = options.with_column("n", ColumnOptions::default().with_bss(ByteStreamSplit::On));
     let (summary, _) = write(&with_metadata(key, "lz4"), options).unwrap();
     assert_eq!(encoding(&summary, "n"), "mini-block, lz4 over byte stream split 32-bit");
-    let mut options = WriteOptions::default();
-    options.profile = Profile::Fast;
+    let options = WriteOptions::default().with_profile(Profile::Fast);
     let (summary, _) = write(&table(), options).unwrap();
     assert_eq!(encoding(&summary, "n"), "mini-block, bit-packed 32-bit");
 }
@@ -105,11 +111,11 @@ fn wrong_options_are_refused_before_anything_is_written() {
         assert!(matches!(error, lancet::Error::Invalid(_)), "{error}");
         error.to_string()
     };
-    let mut options = WriteOptions::default();
-    options.column("p.c").level(3);
+    let options =
+        WriteOptions::default().with_column("p.c", ColumnOptions::default().with_level(3));
     assert!(refused(options, &table()).contains("did you mean `p.a` or `p.b`"));
-    let mut options = WriteOptions::default();
-    options.column("s").dict_size_ratio(2.0);
+    let options = WriteOptions::default()
+        .with_column("s", ColumnOptions::default().with_dict_size_ratio(2.0));
     assert_eq!(
         refused(options, &table()),
         "column `s`: `lance-encoding:dict-size-ratio` cannot be `2`; allowed are numbers above 0, \
@@ -120,28 +126,28 @@ fn wrong_options_are_refused_before_anything_is_written() {
         refused(WriteOptions::default(), &marked),
         "field `n`: `lance-encoding:bss` cannot be `perhaps`; allowed are off, on, auto"
     );
-    let mut options = WriteOptions::default();
-    options.column("p").packed(true);
-    options.column("p.a").level(3);
+    let options = WriteOptions::default()
+        .with_column("p", ColumnOptions::default().with_packed(true))
+        .with_column("p.a", ColumnOptions::default().with_level(3));
     assert!(refused(options, &table()).contains("packed struct"));
-    let mut options = WriteOptions::default();
-    options.column("n").packed(true);
+    let options =
+        WriteOptions::default().with_column("n", ColumnOptions::default().with_packed(true));
     assert!(refused(options, &table()).contains("cannot be packed"));
 }
 
 #[test]
 fn symbols_are_for_strings() {
-    let mut options = WriteOptions::default();
-    options.column("n").compression(Compression::Fsst);
+    let options = WriteOptions::default()
+        .with_column("n", ColumnOptions::default().with_compression(Compression::Fsst));
     let error = write(&table(), options).unwrap_err().to_string();
     assert!(error.starts_with("column `n`: ") && error.contains("none, lz4, zstd"), "{error}");
 }
 
 #[test]
 fn structs_are_packed_on_request() {
-    let mut options = WriteOptions::default();
-    options.profile = Profile::Fast;
-    options.column("p").packed(true);
+    let options = WriteOptions::default()
+        .with_profile(Profile::Fast)
+        .with_column("p", ColumnOptions::default().with_packed(true));
     let (summary, bytes) = write(&table(), options).unwrap();
     assert_eq!(encoding(&summary, "p"), "mini-block, packed struct of 2 fields: 32-bit, 64-bit");
     let schema = FileReader::from_bytes(bytes, ReadOptions::default()).unwrap().schema();
@@ -151,8 +157,7 @@ fn structs_are_packed_on_request() {
 #[test]
 fn pages_say_why_they_are_as_they_are() {
     for version in [Version::V2_1, Version::V2_2] {
-        let mut options = WriteOptions::default();
-        options.version = version;
+        let options = WriteOptions::default().with_version(version);
         let (summary, bytes) = write(&table(), options).unwrap();
         assert_eq!(summary.file_bytes, bytes.len() as u64);
         let names: Vec<_> = summary.columns.iter().map(|c| c.name.as_str()).collect();
@@ -170,8 +175,7 @@ fn pages_say_why_they_are_as_they_are() {
 #[test]
 fn the_same_input_gives_the_same_bytes() {
     for profile in [Profile::Fast, Profile::Balanced, Profile::Small] {
-        let mut options = WriteOptions::default();
-        options.profile = profile;
+        let options = WriteOptions::default().with_profile(profile);
         let first = write(&table(), options.clone()).unwrap().1;
         assert_eq!(write(&table(), options).unwrap().1, first);
     }
@@ -180,8 +184,7 @@ fn the_same_input_gives_the_same_bytes() {
 #[test]
 fn small_is_smaller_than_fast() {
     let size = |profile| {
-        let mut options = WriteOptions::default();
-        options.profile = profile;
+        let options = WriteOptions::default().with_profile(profile);
         write(&table(), options).unwrap().1.len()
     };
     let [fast, balanced, small] = [Profile::Fast, Profile::Balanced, Profile::Small].map(size);

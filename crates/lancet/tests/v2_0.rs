@@ -18,9 +18,7 @@ use lancet::{Error, FileReader, FileWriter, ReadOptions, Version, WriteOptions};
 use support::{Failure, reading};
 
 fn options(page_bytes: u64) -> WriteOptions {
-    let mut options = WriteOptions::default();
-    options.version = Version::V2_0;
-    options.page_bytes = page_bytes;
+    let options = WriteOptions::default().with_version(Version::V2_0).with_page_bytes(page_bytes);
     options
 }
 

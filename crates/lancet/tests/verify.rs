@@ -13,9 +13,7 @@ use lancet::{Error, FileReader, ReadOptions, Version};
 use mutate::file::Parts;
 
 fn checked() -> ReadOptions {
-    let mut options = ReadOptions::default();
-    options.verify_checksums = true;
-    options
+    ReadOptions::default().with_verify_checksums(true)
 }
 
 #[test]

@@ -12,8 +12,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float32Array, Int64Array, RecordBatch,
-    StringArray, StringViewArray, StructArray, TimestampMicrosecondArray, UInt64Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Datum, Decimal128Array, DictionaryArray,
+    Float32Array, Float64Array, Int64Array, ListArray, NullArray, RecordBatch, StringArray,
+    StringViewArray, StructArray, TimestampMicrosecondArray, TimestampSecondArray, UInt64Array,
     types::Int16Type,
 };
 use arrow_buffer::NullBuffer;
@@ -23,9 +24,8 @@ use lancet::{Comparison, FileReader, FileWriter, Filter, ReadOptions, Version, W
 
 const VERSIONS: [Version; 3] = [Version::V2_0, Version::V2_1, Version::V2_2];
 
-fn write(batch: &RecordBatch, set: impl Fn(&mut WriteOptions)) -> Vec<u8> {
-    let mut options = WriteOptions::default();
-    set(&mut options);
+fn write(batch: &RecordBatch, set: impl Fn(WriteOptions) -> WriteOptions) -> Vec<u8> {
+    let options = set(WriteOptions::default());
     let mut file = Vec::new();
     let mut writer = FileWriter::new(&mut file, batch.schema(), options).unwrap();
     // Batches that do not end where zones do.
@@ -95,7 +95,7 @@ const COLUMNS: [&str; 7] = ["id", "f", "v", "d", "b", "s.inner.t", "s.inner.at"]
 fn every_column_has_a_map_that_holds() {
     for version in VERSIONS {
         let batch = table(30_000, version == Version::V2_0);
-        let file = write(&batch, |options| options.version = version);
+        let file = write(&batch, |options| options.with_version(version));
         let reader = open(&file);
         let found = reader.verify().unwrap();
         assert!(found.problems.is_empty(), "{version}: {:?}", found.problems);
@@ -117,7 +117,7 @@ fn every_column_has_a_map_that_holds() {
         assert_eq!(text.null_counts().value(1), nulls, "{version}");
         assert_eq!(text.min().is_null(1), version != Version::V2_0);
         // Written again the file is the same.
-        assert!(write(&batch, |options| options.version = version) == file);
+        assert!(write(&batch, |options| options.with_version(version)) == file);
     }
 }
 
@@ -130,7 +130,7 @@ fn count(ranges: &[Range<u64>]) -> u64 {
 fn filters_leave_out_rows() {
     for version in VERSIONS {
         let batch = table(30_000, version == Version::V2_0);
-        let reader = open(&write(&batch, |options| options.version = version));
+        let reader = open(&write(&batch, |options| options.with_version(version)));
         let id = |op, n: i64| Filter::compare("id", op, &Int64Array::new_scalar(n));
         assert_eq!(reader.prune(&id(Comparison::Eq, 9_000)).unwrap(), [8_192..16_384]);
         assert_eq!(reader.prune(&id(Comparison::GtEq, 25_000)).unwrap(), [24_576..30_000]);
@@ -142,7 +142,6 @@ fn filters_leave_out_rows() {
         assert_eq!(count(&reader.prune(&Filter::is_null("f")).unwrap()), 30_000);
         assert_eq!(count(&reader.prune(&Filter::is_null("d")).unwrap()), 0);
         let all = [0..30_000];
-        assert_eq!(reader.prune(&Filter::is_null("unknown")).unwrap(), all);
         assert_eq!(reader.prune(&Filter::is_null("s")).unwrap(), all);
         assert_eq!(reader.prune(&Filter::Unknown).unwrap(), all);
         assert!(reader.zone_maps(["unknown"]).is_err());
@@ -151,21 +150,83 @@ fn filters_leave_out_rows() {
 }
 
 #[test]
+fn a_filter_that_does_not_fit_is_an_error() {
+    let reader = open(&write(&table(30_000, true), |options| options));
+    let refused = |filter: Filter| match reader.prune(&filter) {
+        Err(lancet::Error::Invalid(message)) => message,
+        other => panic!("{filter:?}: {other:?}"),
+    };
+    let eq = |column: &str, value: &dyn Datum| Filter::compare(column, Comparison::Eq, value);
+    assert_eq!(refused(Filter::is_null("ids")), "there is no field `ids`; did you mean `id`?");
+    assert_eq!(
+        refused(!eq("id", &StringArray::new_scalar("7")).or(Filter::Unknown)),
+        "column `id` is of type Int64 and does not compare with a value of type Utf8; give a value of \
+         type Int64"
+    );
+    assert_eq!(
+        refused(eq("id", &Int64Array::from(vec![1, 2]))),
+        "column `id` is compared with 2 values; give one, or use `in_list`"
+    );
+    // Casts that may round, change the day, or turn text into bytes.
+    let (naive, double) = (TimestampMicrosecondArray::new_scalar(0), Float64Array::new_scalar(0.1));
+    for filter in [
+        eq("f", &double),
+        eq("id", &double),
+        eq("f", &Int64Array::new_scalar(1)),
+        eq("b", &Int64Array::new_scalar(1)),
+        eq("v", &BinaryArray::new_scalar(b"x")),
+        eq("s.inner.at", &naive),
+        eq("s", &Int64Array::new_scalar(1)),
+        Filter::in_list("d", Arc::new(Int64Array::from(vec![1]))),
+        Filter::starts_with("id", "1"),
+        Filter::is_true("id"),
+    ] {
+        assert!(refused(filter).contains(" is of type "));
+    }
+    // What compares without a cast.
+    let seconds = TimestampSecondArray::from(vec![0]).with_timezone("+01:00");
+    for filter in [
+        eq("id", &UInt64Array::new_scalar(7)),
+        eq("id", &Decimal128Array::new_scalar(700)),
+        eq("id", &NullArray::new(1)),
+        eq("v", &StringArray::new_scalar("x")),
+        eq("d", &StringViewArray::new_scalar("x")),
+        eq("f", &Float32Array::new_scalar(1.0)),
+        eq("s.inner.at", &seconds),
+        Filter::in_list("d", Arc::new(StringArray::from(vec!["x", "y"]))),
+        Filter::starts_with("d", "word"),
+        Filter::is_true("b"),
+        Filter::is_null("s.inner"),
+    ] {
+        reader.prune(&filter).unwrap();
+    }
+}
+
+#[test]
+fn a_filter_does_not_look_into_lists() {
+    let lists = ListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(1), Some(2)])]);
+    let batch = RecordBatch::try_from_iter([("l", Arc::new(lists) as ArrayRef)]).unwrap();
+    let reader = open(&write(&batch, |options| options));
+    let error = reader.prune(&Filter::is_null("l.item")).unwrap_err();
+    assert!(error.to_string().starts_with("`l.item` is inside a list"), "{error}");
+    assert_eq!(reader.prune(&Filter::is_null("l")).unwrap(), [0..1]);
+}
+
+#[test]
 fn pruning_can_be_turned_off() {
-    let file = write(&table(30_000, true), |_| {});
-    let mut options = ReadOptions::default();
-    options.zone_maps = false;
+    let file = write(&table(30_000, true), |options| options);
+    let options = ReadOptions::default().with_zone_maps(false);
     let reader = FileReader::from_bytes(file, options).unwrap();
     let none = Filter::compare("id", Comparison::Lt, &Int64Array::new_scalar(0));
     assert_eq!(reader.prune(&none).unwrap(), [0..30_000]);
     assert!(reader.zone_maps(["id"]).unwrap()[0].is_none());
-    let bare = write(&table(30_000, true), |options| options.zone_maps = false);
+    let bare = write(&table(30_000, true), |options| options.with_zone_maps(false));
     assert_eq!(open(&bare).verify().unwrap().num_zone_maps, 0);
 }
 
 #[test]
 fn maps_are_read_once_and_together() {
-    let source = Counted::new(write(&table(30_000, true), |options| options.checksums = false));
+    let source = Counted::new(write(&table(30_000, true), |options| options.with_checksums(false)));
     let reader = source.open();
     source.rounds();
     let filter = Filter::is_null("f").and(Filter::is_null("id"));
@@ -178,20 +239,18 @@ fn maps_are_read_once_and_together() {
 
 #[test]
 fn small_files_get_no_maps() {
-    let file = write(&table(300, true), |_| {});
+    let file = write(&table(300, true), |options| options);
     assert!(open(&file).zone_maps(COLUMNS).unwrap().iter().all(Option::is_none));
-    let with = write(&table(100_000, true), |_| {}).len() as f64;
-    let without = write(&table(100_000, true), |options| options.zone_maps = false).len() as f64;
+    let with = write(&table(100_000, true), |options| options).len() as f64;
+    let without =
+        write(&table(100_000, true), |options| options.with_zone_maps(false)).len() as f64;
     assert!(with < without * 1.02, "{with} and {without}");
 }
 
 /// A file of one column with a map of one zone, and where the map is.
 fn one_zone(column: ArrayRef, version: Version) -> (Vec<u8>, Range<usize>) {
     let batch = RecordBatch::try_from_iter([("c", column)]).unwrap();
-    let file = write(&batch, |options| {
-        options.version = version;
-        options.checksums = false;
-    });
+    let file = write(&batch, |options| options.with_version(version).with_checksums(false));
     let map = open(&file).inspect().unwrap().columns[0].zone_map.clone().unwrap();
     let start = map.position as usize;
     (file, start..start + map.bytes as usize)
@@ -237,12 +296,11 @@ fn broken_maps_are_ignored_and_told() {
             file[at..at + bytes.len()].copy_from_slice(&bytes);
             let reader = open(&file);
             assert!(reader.zone_maps(["c"]).unwrap()[0].is_none(), "{version}: {what}");
-            let nothing = Filter::Compare {
-                column: "c".into(),
-                op: Comparison::Eq,
-                value: Arc::new(UInt64Array::from(vec![0])),
-            };
-            assert_eq!(reader.prune(&nothing).unwrap(), [0..8_000], "{version}: {what}");
+            assert_eq!(
+                reader.prune(&Filter::is_null("c")).unwrap(),
+                [0..8_000],
+                "{version}: {what}"
+            );
             let found = reader.verify().unwrap();
             assert_eq!(found.problems.len(), 1, "{version}: {what}: {:?}", found.problems);
             assert_eq!(found.problems[0].column, Some(0));
@@ -297,12 +355,11 @@ fn no_changed_bit_does_harm() {
 #[test]
 fn checksums_cover_maps() {
     let batch = RecordBatch::try_from_iter([("c", numbers())]).unwrap();
-    let mut file = write(&batch, |_| {});
+    let mut file = write(&batch, |options| options);
     let map = open(&file).inspect().unwrap().columns[0].zone_map.clone().unwrap();
     // A bit that the map itself does not miss: of a lower bound.
     file[map.position as usize] ^= 1;
-    let mut options = ReadOptions::default();
-    options.verify_checksums = true;
+    let options = ReadOptions::default().with_verify_checksums(true);
     let reader = FileReader::from_bytes(file, options).unwrap();
     assert!(reader.zone_maps(["c"]).is_err());
     let found = reader.verify().unwrap();

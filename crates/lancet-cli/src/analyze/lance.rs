@@ -121,7 +121,7 @@ impl Trial {
         let beside = (whole.file.len() as u64).saturating_sub(bytes(&whole.summary)) / pages;
         let scale = file_rows as f64 / rows as f64;
         let column_bytes = self.column.to_data().get_slice_memory_size().unwrap_or_default();
-        let page_bytes = WriteOptions::default().page_bytes as f64;
+        let page_bytes = WriteOptions::default().page_bytes() as f64;
         let file_pages = (column_bytes as f64 * scale / page_bytes).ceil().max(1.0);
         let values = if pages > 1 {
             bytes(&whole.summary) as f64 * scale
@@ -138,9 +138,8 @@ impl Trial {
 
     fn write(&self, rows: usize, profile: Profile, options: Options) -> Result<Tried> {
         let failed = |error: lancet::Error| Error::new(error.to_string());
-        let mut write_options = WriteOptions::default();
-        write_options.version = self.version;
-        write_options.profile = profile;
+        let mut write_options =
+            WriteOptions::default().with_version(self.version).with_profile(profile);
         for (key, value) in options {
             write_options.column(NAME).set(key, value).map_err(failed)?;
         }

@@ -120,8 +120,7 @@ fn upgrades_keep_metadata_and_global_buffers() {
     let schema = Schema::new_with_metadata(vec![field], [("made by".into(), "test".into())].into());
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(3)]));
     let batch = RecordBatch::try_new(Arc::new(schema), vec![numbers]).unwrap();
-    let mut options = WriteOptions::default();
-    options.version = Version::V2_0;
+    let options = WriteOptions::default().with_version(Version::V2_0);
     let old = dir.path("old.lance");
     let mut writer = FileWriter::create(&old, batch.schema(), options).unwrap();
     writer.add_global_buffer(b"a global buffer").unwrap();

@@ -56,8 +56,7 @@ async fn open_is_one_request() {
 #[tokio::test]
 async fn open_asks_again_where_the_tail_was_too_short() {
     let (store, path, _) = with_table().await;
-    let mut fetch = FetchOptions::default();
-    fetch.tail_bytes = 64;
+    let fetch = FetchOptions::default().with_tail_bytes(64);
     let reader = Reader::open_with(shared(&store), path, ReadOptions::default(), fetch);
     assert_eq!(reader.await.unwrap().num_rows(), ROWS as u64);
     assert!((2..=4).contains(&store.gets().len()));
@@ -76,8 +75,7 @@ async fn stores_that_cannot_count_from_the_end() {
 #[tokio::test]
 async fn a_warm_take_is_one_round() {
     let (store, path, table) = with_table().await;
-    let mut fetch = FetchOptions::default();
-    fetch.latency = Duration::ZERO;
+    let fetch = FetchOptions::default().with_latency(Duration::ZERO);
     let reader =
         Reader::open_with(shared(&store), path, ReadOptions::default(), fetch).await.unwrap();
     let rows = [250_000, 3, 3];
@@ -99,8 +97,7 @@ async fn latency_decides_what_is_fetched_along() {
     let (store, path, _) = with_table().await;
     let mut requests = Vec::new();
     for millis in [0, 1, 1000] {
-        let mut fetch = FetchOptions::default();
-        fetch.latency = Duration::from_millis(millis);
+        let fetch = FetchOptions::default().with_latency(Duration::from_millis(millis));
         let options = ReadOptions::default();
         let reader = Reader::open_with(shared(&store), path.clone(), options, fetch).await.unwrap();
         let rows: Vec<u64> = (0..20).map(|i| i * 14_000).collect();
@@ -133,9 +130,8 @@ async fn scans_give_all_rows_in_order() {
 #[tokio::test]
 async fn pruning_is_one_request_and_then_none() {
     let (store, path, _) = with_table().await;
-    let mut fetch = FetchOptions::default();
     // The tail holds the metadata and nothing else.
-    fetch.tail_bytes = 4 << 10;
+    let fetch = FetchOptions::default().with_tail_bytes(4 << 10);
     let options = ReadOptions::default();
     let reader = Reader::open_with(shared(&store), path, options, fetch).await.unwrap();
     store.gets();
@@ -191,8 +187,7 @@ async fn ranges_of_rows_in_one_call_or_several() {
         .collect();
     let expected = arrow_select::concat::concat_batches(&table.schema(), &parts).unwrap();
     for one_call in [false, true] {
-        let mut fetch = FetchOptions::default();
-        (fetch.latency, fetch.one_call) = (Duration::ZERO, one_call);
+        let fetch = FetchOptions::default().with_latency(Duration::ZERO).with_one_call(one_call);
         let reader = Reader::open(shared(&store), path.clone()).await.unwrap();
         let file = reader.file().clone();
         let reader = Reader::from_file(file, shared(&store), path.clone(), fetch);

@@ -157,12 +157,15 @@ impl Settings {
 
     fn profile_schemes(&self) -> Vec<(Scheme, Option<i32>)> {
         let zstd = |level| (Scheme::Zstd, Some(level));
-        match (self.profile, self.options.level) {
+        let mut schemes = match (self.profile, self.options.level) {
+            (Profile::Small, _) if !Scheme::Zstd.is_built() => vec![(Scheme::Lz4, None)],
             // A high level finds short matches even in noise, where a low one does better.
             (Profile::Small, None) => vec![zstd(BALANCED_LEVEL), zstd(SMALL_LEVEL)],
             (Profile::Small, Some(level)) => vec![zstd(level)],
             (_, level) => vec![(Scheme::Lz4, None), zstd(level.unwrap_or(BALANCED_LEVEL))],
-        }
+        };
+        schemes.retain(|(scheme, _)| scheme.is_built());
+        schemes
     }
 
     /// Bytes of values in a chunk that a general compressor sees at once: sizes to try. A row costs
@@ -241,7 +244,7 @@ mod tests {
         assert!(!prefers_small(&settings(Profile::Balanced)));
         assert!(prefers_small(&settings(Profile::Small)));
         let mut asked = settings(Profile::Fast);
-        asked.options.compression(Compression::Zstd);
+        asked.options.compression = Some(Compression::Zstd);
         assert!(prefers_small(&asked));
     }
 
@@ -249,13 +252,14 @@ mod tests {
     fn which_compressors_are_considered() {
         let mut options = settings(Profile::Fast);
         assert_eq!(options.schemes(), []);
-        options.options.general(true);
-        assert_eq!(options.schemes().len(), 2);
-        options.options.compression(Compression::Lz4);
+        options.options.general = Some(true);
+        let built = [Scheme::Lz4, Scheme::Zstd].into_iter().filter(|scheme| scheme.is_built());
+        assert_eq!(options.schemes().len(), built.count());
+        options.options.compression = Some(Compression::Lz4);
         assert_eq!(options.schemes(), [(Scheme::Lz4, None)]);
-        options.options.compression(Compression::Zstd).level(5);
+        options.options = options.options.with_compression(Compression::Zstd).with_level(5);
         assert_eq!(options.schemes(), [(Scheme::Zstd, Some(5))]);
-        options.options.compression(Compression::None);
+        options.options.compression = Some(Compression::None);
         assert_eq!(options.schemes(), []);
     }
 }

@@ -11,31 +11,48 @@
 //!
 //! Nothing is allocated for a size that the compressed bytes cannot yield or that the caller's
 //! limit forbids.
+//!
+//! Each compressor is a file of its own and a feature of the crate. What was left out is refused
+//! here, by name, before [`absent`] is asked.
 
-use std::cell::RefCell;
+#[cfg(not(all(feature = "lz4", feature = "zstd")))]
+mod absent;
+#[cfg(feature = "lz4")]
+mod lz4;
+#[cfg(feature = "zstd")]
+mod zstd;
 
-use lz4_flex::block::{
-    CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
-};
-use zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
-use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, InBuffer, OutBuffer, ResetDirective};
+#[cfg(not(feature = "lz4"))]
+use absent as lz4;
+#[cfg(not(feature = "zstd"))]
+use absent as zstd;
 
 use super::Scheme;
-use crate::cursor::Cursor;
 use crate::error::{Error, Result, ensure};
 
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// The most output of a Zstandard block, and the fewest bytes a block takes.
-const ZSTD_BLOCK: u64 = 128 * 1024;
-const ZSTD_MIN_BLOCK_BYTES: u64 = 4;
-/// The library's code for an output that is too small.
-const NO_ROOM: usize = 70_usize.wrapping_neg();
+impl Scheme {
+    /// Whether the compressor is part of this build.
+    pub(crate) fn is_built(self) -> bool {
+        match self {
+            Self::Lz4 => cfg!(feature = "lz4"),
+            Self::Zstd => cfg!(feature = "zstd"),
+        }
+    }
 
-// A context costs more to set up than a 4 KiB unit to compress; each thread keeps its own.
-thread_local! {
-    static ZSTD_ENCODER: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
-    static ZSTD_DECODER: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
-    static LZ4_TABLE: RefCell<CompressTable> = RefCell::new(CompressTable::large());
+    /// Fails, with what to do about it, if the compressor is not part of this build.
+    pub(crate) fn require(self) -> Result<()> {
+        let (name, feature) = match self {
+            Self::Lz4 => ("LZ4", "lz4"),
+            Self::Zstd => ("Zstandard", "zstd"),
+        };
+        if self.is_built() {
+            return Ok(());
+        }
+        Err(Error::unsupported(format!(
+            "{name}, because lancet was built without its feature `{feature}`; \
+             build it with `{feature}` to use it"
+        )))
+    }
 }
 
 /// A unit taken apart.
@@ -49,9 +66,10 @@ struct Unit<'a> {
 
 impl<'a> Unit<'a> {
     fn parse(scheme: Scheme, unit: &'a [u8]) -> Result<Self> {
+        scheme.require()?;
         let parsed = match scheme {
-            Scheme::Lz4 => Self::parse_lz4(unit)?,
-            Scheme::Zstd => Self::parse_zstd(unit)?,
+            Scheme::Lz4 => lz4::parse(unit)?,
+            Scheme::Zstd => zstd::parse(unit)?,
         };
         let size = parsed.size.unwrap_or(0);
         ensure!(
@@ -60,46 +78,6 @@ impl<'a> Unit<'a> {
             parsed.payload.len()
         );
         Ok(parsed)
-    }
-
-    fn parse_lz4(unit: &'a [u8]) -> Result<Self> {
-        let mut cursor = Cursor::new(unit);
-        let size = u64::from(cursor.u32("uncompressed size of an LZ4 unit")?);
-        let payload = cursor.rest();
-        // A length byte stands for at most 255 bytes; the rest is for the token.
-        let max_size = (payload.len() as u64).saturating_mul(255).saturating_add(32);
-        Ok(Self { size: Some(size), max_size, payload })
-    }
-
-    fn parse_zstd(unit: &'a [u8]) -> Result<Self> {
-        if unit.is_empty() {
-            return Ok(Self { size: Some(0), max_size: 0, payload: unit });
-        }
-        let is_bare = unit.len() < 8
-            || (unit.starts_with(&ZSTD_MAGIC) && unit.get(4).is_some_and(|byte| byte & 0x10 == 0));
-        let mut cursor = Cursor::new(unit);
-        let mut size = None;
-        if !is_bare {
-            size = Some(cursor.u64("uncompressed size of a Zstandard unit")?);
-        }
-        let payload = cursor.rest();
-        let frame_bytes = zstd_safe::find_frame_compressed_size(payload).map_err(zstd_error)?;
-        ensure!(
-            frame_bytes == payload.len(),
-            "a Zstandard frame of {frame_bytes} bytes stands in {} bytes",
-            payload.len()
-        );
-        let frame_size = zstd_safe::get_frame_content_size(payload)
-            .map_err(|_| Error::corrupt("the header of a Zstandard frame is broken"))?;
-        if let Some((size, frame_size)) = size.zip(frame_size) {
-            ensure!(
-                size == frame_size,
-                "a Zstandard unit is said to hold {size} bytes, its frame {frame_size}"
-            );
-        }
-        let blocks = (payload.len() as u64).div_ceil(ZSTD_MIN_BLOCK_BYTES);
-        let max_size = blocks.saturating_mul(ZSTD_BLOCK);
-        Ok(Self { size: size.or(frame_size), max_size, payload })
     }
 }
 
@@ -116,47 +94,21 @@ pub(crate) fn decompress(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let unit = Unit::parse(scheme, unit)?;
-    let Some(size) = unit.size else { return decompress_unsized(&unit, max_bytes, out) };
+    let Some(size) = unit.size else { return zstd::decompress_unsized(&unit, max_bytes, out) };
     if size > max_bytes {
         return Err(too_large(size, max_bytes));
     }
     resize(out, size)?;
     let decompressed = match scheme {
-        Scheme::Lz4 => decompress_into(unit.payload, out)
-            .map_err(|error| Error::corrupt(format!("broken LZ4 block: {error}")))?,
+        Scheme::Lz4 => lz4::decompress(unit.payload, out)?,
         Scheme::Zstd if unit.payload.is_empty() => 0,
-        Scheme::Zstd => decompress_frame(unit.payload, out).map_err(zstd_error)?,
+        Scheme::Zstd => zstd::decompress(unit.payload, out)?,
     };
     ensure!(
         decompressed as u64 == size,
         "a unit decompresses to {decompressed} bytes, but is said to hold {size}"
     );
     Ok(())
-}
-
-/// Decompresses a bare frame that does not say its size: by trying, with more room each time.
-fn decompress_unsized(unit: &Unit<'_>, max_bytes: u64, out: &mut Vec<u8>) -> Result<()> {
-    let limit = unit.max_size.min(max_bytes);
-    let mut room = (unit.payload.len() as u64).saturating_mul(8);
-    loop {
-        resize(out, room.min(limit))?;
-        match decompress_frame(unit.payload, out) {
-            Ok(decompressed) => {
-                out.truncate(decompressed);
-                return Ok(());
-            }
-            Err(code) if !is_out_of_room(code) => return Err(zstd_error(code)),
-            Err(_) if room < limit => room = room.saturating_mul(4),
-            Err(_) if limit == max_bytes => {
-                return Err(too_large(max_bytes.saturating_add(1), max_bytes));
-            }
-            Err(code) => return Err(zstd_error(code)),
-        }
-    }
-}
-
-fn decompress_frame(frame: &[u8], out: &mut [u8]) -> std::result::Result<usize, usize> {
-    ZSTD_DECODER.with_borrow_mut(|decoder| decoder.decompress(out, frame))
 }
 
 /// Makes `out` `size` bytes long, whatever they are: what is there already is not cleared.
@@ -168,14 +120,6 @@ fn resize(out: &mut Vec<u8>, size: u64) -> Result<()> {
 
 fn too_large(needed: u64, limit: u64) -> Error {
     Error::limit("a compressed unit", needed, limit, "memory_limit")
-}
-
-fn zstd_error(code: usize) -> Error {
-    Error::corrupt(format!("broken Zstandard frame: {}", zstd_safe::get_error_name(code)))
-}
-
-fn is_out_of_room(code: usize) -> bool {
-    code == NO_ROOM
 }
 
 /// Appends `bytes` as one unit. `level` is for Zstandard only; `None` is its default.
@@ -199,77 +143,15 @@ pub(crate) fn compress_parts(
     next: usize,
     out: &mut Vec<u8>,
 ) -> Result<()> {
+    scheme.require()?;
     match scheme {
-        Scheme::Lz4 => {
-            let size = u32::try_from(bytes.len()).map_err(|_| {
-                Error::invalid(format!("LZ4 cannot compress {} bytes at once", bytes.len()))
-            })?;
-            out.extend_from_slice(&size.to_le_bytes());
-            append(out, get_maximum_output_size(bytes.len()), |room| {
-                LZ4_TABLE
-                    .with_borrow_mut(|table| compress_into_with_table(bytes, room, table))
-                    .map_err(|error| Error::invalid(format!("LZ4: {error}")))
-            })
-        }
-        Scheme::Zstd => {
-            out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-            // Every part ends a block, which costs a header.
-            let parts = bytes.len().saturating_sub(first).checked_div(next).unwrap_or(1);
-            let room = zstd_safe::compress_bound(bytes.len())
-                .saturating_add(parts.saturating_add(2).saturating_mul(16));
-            append(out, room, |room| {
-                ZSTD_ENCODER
-                    .with_borrow_mut(|encoder| {
-                        encoder.set_parameter(CParameter::CompressionLevel(level.unwrap_or(0)))?;
-                        if bytes.len() <= first {
-                            encoder.compress2(room, bytes)
-                        } else {
-                            write_blocks(encoder, bytes, first, next, room)
-                        }
-                    })
-                    .map_err(|code| {
-                        Error::invalid(format!("Zstandard: {}", zstd_safe::get_error_name(code)))
-                    })
-            })
-        }
+        Scheme::Lz4 => lz4::compress(bytes, out),
+        Scheme::Zstd => zstd::compress_parts(level, bytes, first, next, out),
     }
-}
-
-/// Writes one frame with a block boundary after each part; returns its size.
-fn write_blocks(
-    encoder: &mut CCtx<'_>,
-    bytes: &[u8],
-    first: usize,
-    next: usize,
-    room: &mut [u8],
-) -> std::result::Result<usize, usize> {
-    encoder.reset(ResetDirective::SessionOnly)?;
-    encoder.set_pledged_src_size(Some(bytes.len() as u64))?;
-    let mut output = OutBuffer::around(room);
-    let mut rest = bytes;
-    let mut size = first;
-    while !rest.is_empty() {
-        let (part, more) = rest.split_at_checked(size).unwrap_or((rest, &[]));
-        let end = if more.is_empty() {
-            ZSTD_EndDirective::ZSTD_e_end
-        } else {
-            ZSTD_EndDirective::ZSTD_e_flush
-        };
-        let mut input = InBuffer::around(part);
-        let mut before = None;
-        while encoder.compress_stream2(&mut output, &mut input, end)? > 0 {
-            if before == Some(output.pos()) {
-                return Err(NO_ROOM);
-            }
-            before = Some(output.pos());
-        }
-        rest = more;
-        size = if next == 0 { rest.len() } else { next };
-    }
-    Ok(output.pos())
 }
 
 /// Lets `write` write at most `max_len` bytes behind `out`; it returns how many it wrote.
+#[cfg(any(feature = "lz4", feature = "zstd"))]
 fn append(
     out: &mut Vec<u8>,
     max_len: usize,
@@ -282,6 +164,6 @@ fn append(
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "lz4", feature = "zstd"))]
 #[path = "general_tests.rs"]
 mod tests;

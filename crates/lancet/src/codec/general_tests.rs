@@ -32,7 +32,7 @@ fn assert_limit<T: std::fmt::Debug>(result: Result<T>, expected: u64) {
 
 /// A frame without content size: `blocks` are (block type, size, bytes).
 fn frame(blocks: &[(u32, u32, &[u8])]) -> Vec<u8> {
-    let mut bytes = [&ZSTD_MAGIC[..], &[0, 0x58]].concat();
+    let mut bytes = [&super::zstd::MAGIC[..], &[0, 0x58]].concat();
     for (i, &(kind, size, content)) in blocks.iter().enumerate() {
         let header = u32::from(i + 1 == blocks.len()) | kind << 1 | size << 3;
         bytes.extend_from_slice(&header.to_le_bytes()[..3]);

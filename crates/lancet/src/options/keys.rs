@@ -66,7 +66,7 @@ pub(crate) fn from_metadata(
 pub(super) fn set(options: &mut ColumnOptions, key: &str, value: &str) -> Result<()> {
     let text = Text { key: key.strip_prefix(PREFIX).unwrap_or(key), value };
     match text.key {
-        "compression" => options.compression = Some(text.one_of(&COMPRESSIONS)?),
+        "compression" => options.compression = Some(text.one_of(&COMPRESSIONS)?.require()?),
         "compression-level" => options.level = Some(text.level()?),
         "rle-threshold" => {
             options.rle_threshold = Some(text.number("0 to 1", |v| (0.0..=1.0).contains(v))?);
@@ -82,7 +82,7 @@ pub(super) fn set(options: &mut ColumnOptions, key: &str, value: &str) -> Result
         "dict-max-size" => options.dict_max_size = Some(text.number("bytes, from 0 on", |_| true)?),
         "dict-values-compression" => {
             let known = &COMPRESSIONS[..COMPRESSIONS.len() - 1];
-            options.dict_values_compression = Some(text.one_of(known)?);
+            options.dict_values_compression = Some(text.one_of(known)?.require()?);
         }
         "dict-values-compression-level" => options.dict_values_level = Some(text.level()?),
         "minichunk-size" => {
@@ -152,7 +152,7 @@ mod tests {
     fn every_key_takes_its_values() {
         let mut options = ColumnOptions::default();
         for (key, value) in [
-            ("compression", "zstd"),
+            ("compression", "fsst"),
             ("lance-encoding:compression-level", "-3"),
             ("rle-threshold", "0.25"),
             ("bss", "ON"),
@@ -168,12 +168,20 @@ mod tests {
         ] {
             options.set(key, value).unwrap();
         }
-        let mut expected = ColumnOptions::default();
-        expected.compression(Compression::Zstd).level(-3).rle_threshold(0.25);
-        expected.bss(ByteStreamSplit::On).dict_divisor(7).dict_size_ratio(1.0).dict_max_size(0);
-        expected.dict_values_compression(Compression::None).dict_values_level(19);
-        expected.minichunk_size(8192).general(false).packed(true);
-        expected.structural_encoding(StructuralEncoding::FullZip);
+        let expected = ColumnOptions::default()
+            .with_compression(Compression::Fsst)
+            .with_level(-3)
+            .with_rle_threshold(0.25)
+            .with_bss(ByteStreamSplit::On)
+            .with_dict_divisor(7)
+            .with_dict_size_ratio(1.0)
+            .with_dict_max_size(0)
+            .with_dict_values_compression(Compression::None)
+            .with_dict_values_level(19)
+            .with_minichunk_size(8192)
+            .with_general(false)
+            .with_packed(true)
+            .with_structural_encoding(StructuralEncoding::FullZip);
         assert_eq!(options, expected);
         expected.check().unwrap();
     }
@@ -201,8 +209,8 @@ mod tests {
             assert!(message(key, value).contains("allowed are"), "{key} {value}");
         }
         assert!(message("speed", "1").contains("dict-divisor"));
-        let mut by_number = ColumnOptions::default();
-        assert!(by_number.rle_threshold(f64::NAN).check().is_err());
+        let by_number = ColumnOptions::default().with_rle_threshold(f64::NAN);
+        assert!(by_number.check().is_err());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 pub(crate) use keys::from_metadata;
 
+use crate::codec::Scheme;
 use crate::error::{Error, Result};
 
 /// What matters most about the bytes of a file.
@@ -64,11 +65,15 @@ pub enum StructuralEncoding {
 /// Options of one column, or of all columns below a field. What is not set is left to the profile.
 ///
 /// ```
-/// # use lancet::{ByteStreamSplit, Compression, WriteOptions};
+/// use lancet::{ByteStreamSplit, ColumnOptions, Compression, WriteOptions};
+///
 /// # fn main() -> lancet::Result<()> {
-/// let mut options = WriteOptions::default();
-/// options.column("doc.title").compression(Compression::Zstd).level(9);
-/// options.column("price").bss(ByteStreamSplit::Off).dict_divisor(100);
+/// let title = ColumnOptions::default().with_compression(Compression::Lz4);
+/// let price = ColumnOptions::default().with_bss(ByteStreamSplit::Off).with_dict_divisor(100);
+/// let mut options =
+///     WriteOptions::default().with_column("doc.title", title).with_column("price", price);
+///
+/// // Options that come as text, as they stand in field metadata.
 /// options.column("id").set("rle-threshold", "0")?;
 /// # Ok(())
 /// # }
@@ -99,80 +104,93 @@ pub(crate) struct Settings {
 
 impl ColumnOptions {
     /// Compresses with this and nothing else.
-    pub fn compression(&mut self, compression: Compression) -> &mut Self {
+    #[must_use]
+    pub fn with_compression(mut self, compression: Compression) -> Self {
         self.compression = Some(compression);
         self
     }
 
     /// Level of Zstandard, -7 to 22; larger is smaller and slower.
-    pub fn level(&mut self, level: i32) -> &mut Self {
+    #[must_use]
+    pub fn with_level(mut self, level: i32) -> Self {
         self.level = Some(level);
         self
     }
 
     /// Runs are considered only if there are fewer than this share of the values; 0 forbids them.
-    pub fn rle_threshold(&mut self, threshold: f64) -> &mut Self {
+    #[must_use]
+    pub fn with_rle_threshold(mut self, threshold: f64) -> Self {
         self.rle_threshold = Some(threshold);
         self
     }
 
     /// Whether bytes are sorted by their place.
-    pub fn bss(&mut self, mode: ByteStreamSplit) -> &mut Self {
+    #[must_use]
+    pub fn with_bss(mut self, mode: ByteStreamSplit) -> Self {
         self.bss = Some(mode);
         self
     }
 
     /// A dictionary may have at most the number of values divided by this.
-    pub fn dict_divisor(&mut self, divisor: u64) -> &mut Self {
+    #[must_use]
+    pub fn with_dict_divisor(mut self, divisor: u64) -> Self {
         self.dict_divisor = Some(divisor);
         self
     }
 
     /// Dictionary and indices must be smaller than this share of the values; above 0, up to 1.
-    pub fn dict_size_ratio(&mut self, ratio: f64) -> &mut Self {
+    #[must_use]
+    pub fn with_dict_size_ratio(mut self, ratio: f64) -> Self {
         self.dict_size_ratio = Some(ratio);
         self
     }
 
-    /// Most bytes of a dictionary. 8 MiB unless told.
-    pub fn dict_max_size(&mut self, bytes: u64) -> &mut Self {
+    /// Most bytes of a dictionary. 8 MiB by default.
+    #[must_use]
+    pub fn with_dict_max_size(mut self, bytes: u64) -> Self {
         self.dict_max_size = Some(bytes);
         self
     }
 
     /// Compresses dictionaries with this; not [`Compression::Fsst`].
-    pub fn dict_values_compression(&mut self, compression: Compression) -> &mut Self {
+    #[must_use]
+    pub fn with_dict_values_compression(mut self, compression: Compression) -> Self {
         self.dict_values_compression = Some(compression);
         self
     }
 
     /// Level of Zstandard for dictionaries.
-    pub fn dict_values_level(&mut self, level: i32) -> &mut Self {
+    #[must_use]
+    pub fn with_dict_values_level(mut self, level: i32) -> Self {
         self.dict_values_level = Some(level);
         self
     }
 
     /// Bytes of values that a chunk aims at, before LZ4 or Zstandard.
-    pub fn minichunk_size(&mut self, bytes: u64) -> &mut Self {
+    #[must_use]
+    pub fn with_minichunk_size(mut self, bytes: u64) -> Self {
         self.minichunk_size = Some(bytes);
         self
     }
 
     /// `false`: neither LZ4 nor Zstandard. `true`: the smaller of them wherever it shrinks.
-    pub fn general(&mut self, general: bool) -> &mut Self {
+    #[must_use]
+    pub fn with_general(mut self, general: bool) -> Self {
         self.general = Some(general);
         self
     }
 
     /// Stores all fields of a struct in one column. The mark goes into the field's metadata, since
     /// readers need it.
-    pub fn packed(&mut self, packed: bool) -> &mut Self {
+    #[must_use]
+    pub fn with_packed(mut self, packed: bool) -> Self {
         self.packed = Some(packed);
         self
     }
 
     /// Forces a layout.
-    pub fn structural_encoding(&mut self, encoding: StructuralEncoding) -> &mut Self {
+    #[must_use]
+    pub fn with_structural_encoding(mut self, encoding: StructuralEncoding) -> Self {
         self.structural_encoding = Some(encoding);
         self
     }
@@ -208,6 +226,7 @@ impl ColumnOptions {
     /// Checks what was set by number instead of by text, where text is checked at once.
     pub(crate) fn check(&self) -> Result<()> {
         let checks = [
+            ("compression", self.compression.map(|v| v.to_string())),
             ("compression-level", self.level.map(|v| v.to_string())),
             ("rle-threshold", self.rle_threshold.map(|v| v.to_string())),
             ("dict-divisor", self.dict_divisor.map(|v| v.to_string())),
@@ -248,6 +267,18 @@ impl FromStr for Profile {
                     "there is no profile `{text}`; choose fast, balanced or small"
                 ))
             })
+    }
+}
+
+impl Compression {
+    /// Fails if it is a compressor that is not part of this build.
+    fn require(self) -> Result<Self> {
+        match self {
+            Self::None | Self::Fsst => {}
+            Self::Lz4 => Scheme::Lz4.require()?,
+            Self::Zstd => Scheme::Zstd.require()?,
+        }
+        Ok(self)
     }
 }
 

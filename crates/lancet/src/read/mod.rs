@@ -15,7 +15,10 @@ mod cache;
 mod file;
 pub(crate) mod inspect;
 mod leaf;
+#[cfg(feature = "mmap")]
+mod map;
 mod opening;
+mod options;
 mod place;
 mod projected;
 mod read_request;
@@ -41,6 +44,7 @@ use bytes::Bytes;
 pub use blobs::{BlobDescription, Blobs};
 pub use cache::{CacheStats, SearchCache};
 pub use opening::Opening;
+pub use options::ReadOptions;
 pub use read_request::{ReadRequest, Request};
 pub use scan::{Batches, Scan, ScanRequests};
 pub use source::{Coalesced, Source, coalesce};
@@ -48,7 +52,6 @@ pub use zone_maps::{PruneRequest, ZoneMapRequest};
 
 use crate::container::Version;
 use crate::error::{Error, Result};
-use crate::schema::MAX_DEPTH;
 use crate::schema::projection::{Projection, project};
 use crate::zones::filter::Filter;
 use crate::zones::map::ZoneMap;
@@ -56,46 +59,6 @@ use file::OpenFile;
 use projected::ProjectedColumns;
 use read_request::Wanted;
 use source::FileSource;
-
-/// How a file is read. What the limits cover stands in `LIMITS.md`.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct ReadOptions {
-    /// Most bytes that one read (a take, a batch of a scan) may hold: what it fetches, the page
-    /// indexes it needs and what the values take beyond that. 4 GiB unless told.
-    pub memory_limit: u64,
-    /// Most bytes that the decoded metadata of a file may take: the schema, and the pages of the
-    /// columns used so far. 1 GiB unless told.
-    pub max_metadata_bytes: u64,
-    /// How deep fields may nest. 64 unless told, which is also the most there can be.
-    pub max_nesting: usize,
-    /// Whether whole buffers and the metadata are checked against the file's checksums, if it has
-    /// some. Reads of parts of a buffer are not covered. Off unless told.
-    pub verify_checksums: bool,
-    /// Maps files on disk into memory instead of reading them: nothing is copied that need not be
-    /// decoded. Nobody may change or shorten the file meanwhile; a file that is cut while it is
-    /// mapped ends the process. Off unless told.
-    pub memory_map: bool,
-    /// Whether zone maps are used. A map that lies hides rows, so turn it off for files whose writer
-    /// you do not trust, or `verify` them first. On unless told.
-    pub zone_maps: bool,
-    /// Where page indexes and zone maps are kept between reads; clones share one budget. 64 MiB unless told.
-    pub search_cache: SearchCache,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            memory_limit: 4 << 30,
-            max_metadata_bytes: 1 << 30,
-            max_nesting: MAX_DEPTH,
-            verify_checksums: false,
-            memory_map: false,
-            zone_maps: true,
-            search_cache: SearchCache::new(64 << 20),
-        }
-    }
-}
 
 /// An open Lance file. Cheap to clone; all methods take `&self` and need no runtime.
 ///
@@ -132,6 +95,7 @@ impl FileReader {
     /// Opens a file on disk with options.
     pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self> {
         let disk = Arc::new(FileSource::open(path.as_ref())?);
+        #[cfg(feature = "mmap")]
         if options.memory_map {
             return Self::from_source(Arc::new(disk.map()?), options);
         }
@@ -266,9 +230,25 @@ impl FileReader {
     /// Ranges of rows outside of which no row makes the filter true, by the zone maps of its columns:
     /// sorted, not empty, none touching the next. What is read of them still has to be filtered.
     ///
-    /// A column without a zone map, or one that the file does not have, leaves out nothing. The
-    /// result holds for engines that have NaN above all numbers, in the total order, or comparing
-    /// with nothing, and for those where −0 equals 0 or is below it.
+    /// A column without a zone map leaves out nothing. The result holds for engines that have NaN above
+    /// all numbers, in the total order, or comparing with nothing, and for those where −0 equals 0 or is
+    /// below it.
+    ///
+    /// A column that the file does not have is an error, and so is a comparison that would need a cast.
+    /// Dictionaries count as their values, and null compares with everything; beside values of its own
+    /// type a column takes
+    ///
+    /// | column | values |
+    /// |---|---|
+    /// | integers, decimals | integers and decimals of any width and scale |
+    /// | strings (`Utf8`, `LargeUtf8`, `Utf8View`) | strings of all three kinds |
+    /// | binaries (`Binary`, `LargeBinary`, `BinaryView`) | binaries of all three kinds |
+    /// | dates, times of day, durations | the same in any unit |
+    /// | timestamps | timestamps in any unit: with a time zone if the column has one, without if not |
+    /// | floats, booleans | no others: whether 0.1 of 64 bits is 0.1 of 32 bits depends on who casts which |
+    ///
+    /// A value that falls between those of the column (half a second, where it counts seconds) leaves out
+    /// nothing. Engines that cast in their own way use [`prune`](crate::prune()), which takes any filter.
     ///
     /// ```
     /// # use std::sync::Arc;

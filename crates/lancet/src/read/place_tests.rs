@@ -14,7 +14,7 @@ use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
 
 use crate::error::{Error, Result};
-use crate::options::Compression;
+use crate::options::{ColumnOptions, Compression};
 use crate::read::read_request::Wanted;
 use crate::read::{FileReader, ReadOptions, Request};
 use crate::write::{FileWriter, WriteOptions};
@@ -75,9 +75,9 @@ fn binary(long: usize) -> ArrayRef {
 
 fn write(column: ArrayRef) -> (RecordBatch, Vec<u8>) {
     let batch = RecordBatch::try_from_iter([("v", column)]).unwrap();
-    let mut options = WriteOptions::default();
-    options.page_bytes = 300 << 10;
-    options.column("v").compression(Compression::None);
+    let options = WriteOptions::default()
+        .with_page_bytes(300 << 10)
+        .with_column("v", ColumnOptions::default().with_compression(Compression::None));
     let mut writer = FileWriter::new(Vec::new(), batch.schema(), options).unwrap();
     for start in (0..NUM_ROWS).step_by(10) {
         writer.write(&batch.slice(start, 10)).unwrap();

@@ -7,6 +7,7 @@ use arrow_schema::{Schema, SchemaRef};
 
 use super::leaf::{LeafColumnType, leaves_of};
 use crate::error::{Error, Result, ensure};
+use crate::parallel::num_threads;
 use crate::schema::columns::Node;
 use crate::schema::descriptions::describe_blobs;
 use crate::schema::projection::Projection;
@@ -40,7 +41,7 @@ impl ProjectedColumns {
         if let Some(groups) = self.groups.get() {
             return Ok(groups);
         }
-        let num_threads = rayon::current_num_threads();
+        let num_threads = num_threads();
         let most = self.nodes.len().checked_div(GROUP_FIELDS).unwrap_or(0);
         // Two for each thread, so that none waits long for another.
         let num_groups = num_threads.saturating_mul(2).min(most);

@@ -12,9 +12,39 @@ use super::FileReader;
 use super::projected::ProjectedColumns;
 use super::read_request::{ReadRequest, Request, Wanted, check_range};
 use crate::error::{Error, Result};
-use crate::parallel::lock;
+use crate::parallel::{is_helper, lock, num_threads, spawn};
 
 /// Describes a scan; [`Scan::build`] starts it.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use lancet::arrow::array::cast::AsArray;
+/// # use lancet::arrow::array::types::Int64Type;
+/// # use lancet::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+/// # use lancet::{FileReader, FileWriter, ReadOptions, WriteOptions};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..50_000));
+/// # let names = StringArray::from_iter_values((0..50_000).map(|i| format!("name {i}")));
+/// # let batch = RecordBatch::try_from_iter([("id", ids), ("name", Arc::new(names) as _)])?;
+/// # let mut writer = FileWriter::new(Vec::new(), batch.schema(), WriteOptions::default())?;
+/// # writer.write(&batch)?;
+/// # let reader = FileReader::from_bytes(writer.finish_into()?.1, ReadOptions::default())?;
+/// let batches = reader
+///     .scan()
+///     .columns(["id"]) // all by default
+///     .rows(10_000..30_000) // all by default
+///     .batch_rows(4_096)
+///     .build()?;
+/// let mut sum = 0;
+/// for batch in batches {
+///     // Batches come in row order, whichever thread has read them.
+///     let batch = batch?;
+///     sum += batch["id"].as_primitive::<Int64Type>().values().iter().sum::<i64>();
+/// }
+/// assert_eq!(sum, (10_000..30_000).sum());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Scan {
@@ -52,23 +82,24 @@ impl Scan {
         self
     }
 
-    /// Rows in a batch (8,192 unless told). Batches of wide rows hold fewer, see
+    /// Rows in a batch (8,192 by default). Batches of wide rows hold fewer, see
     /// [`Scan::batch_bytes`].
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = rows;
         self
     }
 
-    /// Bytes in a batch, about (8 MiB unless told): batches are cut to fewer rows where rows are
+    /// Bytes in a batch, about (8 MiB by default): batches are cut to fewer rows where rows are
     /// wide, so that their memory stays in reach of the processor's caches.
     pub fn batch_bytes(mut self, bytes: u64) -> Self {
         self.batch_bytes = bytes;
         self
     }
 
-    /// How many batches are read and decoded at the same time (as many as rayon has threads unless
-    /// told): one on the calling thread while it waits for a batch, the others on rayon's. With 1
-    /// everything happens on the calling thread, when a batch is asked for.
+    /// How many batches are read and decoded at the same time (by default as many as rayon has
+    /// threads): one on the calling thread while it waits for a batch, the others on rayon's. With 1,
+    /// and without the feature `threads`, everything happens on the calling thread, when a batch is
+    /// asked for.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -84,10 +115,8 @@ impl Scan {
     pub fn build(self) -> Result<Batches> {
         let (reader, projection) = (self.reader.clone(), self.projection()?);
         reader.load_columns(&projection)?;
-        // A thread of rayon that waits for others of its kind could wait forever.
-        let inside = rayon::current_thread_index().is_some();
-        let threads = self.threads.unwrap_or_else(rayon::current_num_threads);
-        let others = if inside { 0 } else { threads.saturating_sub(1) };
+        let threads = self.threads.unwrap_or_else(num_threads);
+        let others = if is_helper() { 0 } else { threads.saturating_sub(1) };
         let row_bytes = reader.row_bytes_of(&projection);
         let requests = self.cut(projection.clone())?;
         // A thread that sleeps between short batches wakes too late for the next one.
@@ -285,7 +314,7 @@ impl Queue {
         if jobs.num_workers < self.max_workers {
             jobs.num_workers = jobs.num_workers.saturating_add(1);
             let queue = self.clone();
-            rayon::spawn(move || queue.work_to_the_end());
+            spawn(move || queue.work_to_the_end());
         }
     }
 

@@ -14,6 +14,53 @@ use crate::pool::Pool;
 /// Random access to the bytes of a file.
 ///
 /// Implement it to read Lance files from somewhere else; reads may come from several threads.
+///
+/// ```
+/// use std::io::{Read, Seek, SeekFrom};
+/// use std::ops::Range;
+/// use std::sync::{Arc, Mutex};
+///
+/// use lancet::{Bytes, Error, FileReader, ReadOptions, Result, Source};
+///
+/// /// Anything that can seek, behind a lock.
+/// struct Seekable<F> {
+///     file: Mutex<F>,
+///     size: u64,
+/// }
+///
+/// impl<F: Read + Seek + Send> Source for Seekable<F> {
+///     fn size_bytes(&self) -> u64 {
+///         self.size
+///     }
+///
+///     fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+///         let mut file = self.file.lock().expect("no reader panics");
+///         let mut read = |span: &Range<u64>| {
+///             let mut bytes = vec![0; (span.end - span.start) as usize];
+///             file.seek(SeekFrom::Start(span.start))?;
+///             file.read_exact(&mut bytes)?;
+///             Ok(Bytes::from(bytes))
+///         };
+///         // Where a read costs more than a few bytes, `lancet::coalesce` makes fewer of them.
+///         let failed = |source| Error::Io { context: "cannot read".into(), source };
+///         spans.iter().map(|span| read(span).map_err(failed)).collect()
+///     }
+/// }
+///
+/// # use lancet::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # fn main() -> Result<()> {
+/// # let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1_000));
+/// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// # let mut writer = lancet::FileWriter::new(Vec::new(), batch.schema(), Default::default())?;
+/// # writer.write(&batch)?;
+/// # let bytes = writer.finish_into()?.1;
+/// let size = bytes.len() as u64;
+/// let file = Mutex::new(std::io::Cursor::new(bytes));
+/// let reader = FileReader::from_source(Arc::new(Seekable { file, size }), ReadOptions::default())?;
+/// assert_eq!(reader.take(&[999, 7])?.num_rows(), 2);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Source: Send + Sync {
     /// Size of the file.
     fn size_bytes(&self) -> u64;
@@ -40,9 +87,9 @@ impl Source for Bytes {
 /// A file on disk, read with positioned reads on the calling thread.
 #[derive(Debug)]
 pub(crate) struct FileSource {
-    file: File,
+    pub(super) file: File,
     size: u64,
-    name: String,
+    pub(super) name: String,
     pool: Arc<Pool>,
 }
 
@@ -63,15 +110,6 @@ impl FileSource {
             return Err(Error::invalid(format!("{name} is a folder; name one file inside it")));
         }
         Ok(Self { file, size: metadata.len(), name, pool: Arc::default() })
-    }
-
-    /// The whole file, mapped into memory.
-    #[expect(unsafe_code, reason = "what a mapping is")]
-    pub(crate) fn map(&self) -> Result<Bytes> {
-        // SAFETY: nobody may change the file meanwhile, as `ReadOptions::memory_map` says.
-        let map = unsafe { memmap2::Mmap::map(&self.file) };
-        let map = map.map_err(|e| Error::io(format!("cannot map {}", self.name), e))?;
-        Ok(Bytes::from_owner(map))
     }
 
     fn read_span(&self, span: &Range<u64>) -> Result<Bytes> {

@@ -18,7 +18,7 @@ use super::projected::ProjectedColumns;
 use super::read_request::{ReadRequest, Request, Wanted, check_rows, in_order, sort};
 use super::source::Source;
 use crate::error::{Error, Result};
-use crate::parallel::in_parallel;
+use crate::parallel::{in_parallel, num_threads};
 
 /// Bytes that a part reads, about.
 const PART_BYTES: u64 = 2 << 20;
@@ -128,7 +128,7 @@ impl FileReader {
         }
         let read = chunks.min(num_rows.saturating_mul(row_bytes));
         let part = PART_BYTES.max(num_columns.saturating_mul(COLUMN_BYTES));
-        let num_threads = rayon::current_num_threads();
+        let num_threads = num_threads();
         let is_grouped = !projection.groups()?.is_empty();
         let most = if is_grouped { 1 } else { num_threads as u64 };
         let stored = match self.file.arrays {

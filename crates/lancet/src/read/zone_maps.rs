@@ -20,7 +20,8 @@ use crate::container::FileIndex;
 use crate::container::zone_place::ZonePlace;
 use crate::error::{Corrupt, Error, Result, ensure};
 use crate::schema::columns::{LeafKind, Node};
-use crate::schema::projection::{locate, project_paths};
+use crate::schema::projection::{locate, project_paths, type_of};
+use crate::zones::check::check;
 use crate::zones::filter::Filter;
 use crate::zones::gather::has_bounds;
 use crate::zones::map::ZoneMap;
@@ -235,10 +236,9 @@ pub struct PruneRequest {
 impl PruneRequest {
     pub(super) fn new(reader: &FileReader, filter: &Filter) -> Result<Self> {
         let nodes = &reader.file.nodes;
+        check(filter, &|name| type_of(nodes, name))?;
         let columns: Vec<String> = filter.columns().into_iter().map(str::to_owned).collect();
-        // What the file does not have is the caller's business, and leaves out nothing.
-        let leaf = |name: &String| MappedLeaf::at(nodes, locate(nodes, name).ok()?);
-        let maps = ZoneMapRequest::new(reader, columns.iter().map(leaf).collect())?;
+        let maps = ZoneMapRequest::named(reader, &columns)?;
         Ok(Self { filter: filter.clone(), num_rows: reader.num_rows(), columns, maps })
     }
 }

@@ -56,6 +56,29 @@ pub(crate) fn locate(nodes: &[Node], name: &str) -> Result<Vec<usize>> {
     find(nodes, name).ok_or_else(|| unknown(nodes, name))
 }
 
+/// The type of the field called `name`, if a row has one value of it.
+pub(crate) fn type_of(nodes: &[Node], name: &str) -> Result<DataType> {
+    let path = locate(nodes, name)?;
+    let mut path = path.into_iter();
+    let mut node = path.next().and_then(|index| nodes.get(index));
+    for index in path {
+        node = match node {
+            Some(Node::Struct { children, .. }) => children.get(index),
+            Some(Node::Leaf(leaf)) => {
+                let field = packed_children(leaf).and_then(|fields| fields.get(index));
+                return field.map(|f| f.data_type().clone()).ok_or_else(|| unknown(nodes, name));
+            }
+            _ => {
+                return Err(Error::invalid(format!(
+                    "`{name}` is inside a list, so a row has many of it; name a field that has \
+                     nothing but structs around it"
+                )));
+            }
+        };
+    }
+    node.map(|node| node.field().data_type().clone()).ok_or_else(|| unknown(nodes, name))
+}
+
 /// Indexes from the top down to the field called `name`.
 fn find(nodes: &[Node], name: &str) -> Option<Vec<usize>> {
     if let Some(index) = nodes.iter().position(|node| node.field().name() == name) {

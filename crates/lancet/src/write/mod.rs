@@ -10,6 +10,7 @@ mod blob;
 mod column;
 mod dictionary;
 mod long_row;
+mod options;
 mod page;
 mod plan;
 mod sink;
@@ -26,7 +27,6 @@ use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
 use crate::container::zone_place::encode_zone_index;
 use crate::container::{Version, checksums};
 use crate::error::{Error, Result};
-use crate::options::{ColumnOptions, Profile};
 use crate::page_v2_0::encode::EncodedArray;
 use crate::parallel::in_parallel;
 use crate::proto::any;
@@ -37,6 +37,7 @@ use crate::zones::ROWS_PER_ZONE;
 use crate::zones::gather::Gatherer;
 use arrays::ArrayColumns;
 use column::ColumnWriter;
+pub use options::WriteOptions;
 use plan::plan_columns;
 pub use sink::NewFile;
 use sink::Sink;
@@ -46,63 +47,36 @@ pub use summary::{ColumnSummary, PageSummary, WriteSummary};
 /// Batches of more columns are taken in on several threads.
 const MANY_COLUMNS: usize = 64;
 
-/// How a file is written.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct WriteOptions {
-    /// Format version to write.
-    pub version: Version,
-    /// A column's page is cut when it holds this many bytes of values. 8 MiB unless told.
-    pub page_bytes: u64,
-    /// Most bytes of batches that wait for their pages. Columns that fill slowly are cut early
-    /// rather than keep old batches alive. 256 MiB unless told.
-    pub memory_limit: u64,
-    /// Whether the file gets checksums of its buffers and its metadata, in one more global buffer
-    /// at the end. Readers that do not know them skip them. On unless told.
-    pub checksums: bool,
-    /// Whether columns get zone maps: the least and the greatest value of every 8,192 rows, by which
-    /// readers with a filter leave out rows. Only where they take at most a fiftieth of the bytes of
-    /// the column, or of an average one, or a byte for 64 rows: a sorted key that compresses to next
-    /// to nothing needs its map most. Readers that do not know them skip them. On unless told.
-    pub zone_maps: bool,
-    /// What matters most about the bytes. Balanced unless told.
-    pub profile: Profile,
-    /// Options of columns by name, in the order they were first named.
-    columns: Vec<(String, ColumnOptions)>,
-}
-
-impl Default for WriteOptions {
-    fn default() -> Self {
-        Self {
-            version: Version::default(),
-            page_bytes: 8 << 20,
-            memory_limit: 256 << 20,
-            checksums: true,
-            zone_maps: true,
-            profile: Profile::default(),
-            columns: Vec::new(),
-        }
-    }
-}
-
-impl WriteOptions {
-    /// The options of a column: of the field with this name, and of all fields below it. Names go
-    /// from the top down with dots between, as in [`crate::Scan::columns`].
-    pub fn column(&mut self, name: impl Into<String>) -> &mut ColumnOptions {
-        let name = name.into();
-        let known = self.columns.iter().position(|(known, _)| *known == name);
-        let position = known.unwrap_or(self.columns.len());
-        if known.is_none() {
-            self.columns.push((name, ColumnOptions::default()));
-        }
-        &mut self.columns[position].1
-    }
-}
-
 /// Writes a Lance file batch by batch.
 ///
 /// With [`FileWriter::create`] nothing appears under the final name before
 /// [`FileWriter::finish`]; with [`FileWriter::new`] a file without its end is not a Lance file.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use lancet::arrow::array::{Int64Array, RecordBatch};
+/// use lancet::arrow::schema::{DataType, Field, Schema};
+/// use lancet::{FileReader, FileWriter, WriteOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let path = std::env::temp_dir().join(format!("numbers-{}.lance", std::process::id()));
+/// let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+///
+/// let mut writer = FileWriter::create(&path, schema.clone(), WriteOptions::default())?;
+/// for start in (0..10_000).step_by(1_000) {
+///     let numbers = Int64Array::from_iter_values(start..start + 1_000);
+///     writer.write(&RecordBatch::try_new(schema.clone(), vec![Arc::new(numbers)])?)?;
+/// }
+/// assert!(!path.exists()); // a writer that is dropped here leaves nothing behind
+///
+/// let summary = writer.finish()?;
+/// assert_eq!((summary.num_rows, summary.columns[0].pages.len()), (10_000, 1));
+/// assert_eq!(FileReader::open(&path)?.num_rows(), 10_000);
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct FileWriter<W: Write = NewFile> {
     sink: Sink<W>,

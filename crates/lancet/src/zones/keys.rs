@@ -274,6 +274,17 @@ impl Kind {
     }
 }
 
+/// Whether values of both types compare without a cast that could round: see
+/// [`FileReader::prune`](crate::FileReader::prune).
+pub(super) fn compares(literal: &DataType, column: &DataType) -> bool {
+    match (Kind::of(literal), Kind::of(column)) {
+        _ if literal == column => true,
+        (Some(Kind::Whole(unit, 1..)), Some(Kind::Whole(other, 1..))) => unit == other,
+        (Some(kind), Some(other)) => kind == other,
+        _ => false,
+    }
+}
+
 /// A whole number counted in another unit, if it is one there.
 fn rescale(value: i256, per_unit: i64, units: i64) -> Option<i256> {
     let scaled = value.checked_mul(i256::from_i128(units.into()))?;

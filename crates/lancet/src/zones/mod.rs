@@ -28,7 +28,7 @@
 //! |---|---|
 //! | [`gather`], `numbers`, [`strings`] | values to bounds, for writing |
 //! | [`map`] | a map in memory, checked |
-//! | [`filter`] | conditions |
+//! | [`filter`], [`check`] | conditions, and whether they fit the columns |
 //! | [`prune`], `keys`, `outcomes` | conditions and maps to ranges of rows |
 
 #![cfg_attr(
@@ -40,6 +40,7 @@
     )
 )]
 
+pub(crate) mod check;
 pub(crate) mod filter;
 pub(crate) mod gather;
 mod keys;

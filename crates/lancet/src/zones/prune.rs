@@ -28,6 +28,10 @@ use super::strings::after_prefix;
 
 /// Ranges of the rows of a file of `num_rows` rows outside of which no row makes the filter true:
 /// sorted, not empty, none touching the next. `map` finds the zone map of a column, if it has one.
+///
+/// This is [`FileReader::prune`](crate::FileReader::prune) for engines that have read the maps
+/// themselves. It takes any filter: a column without a map, and a value that does not compare with its
+/// column exactly, leave out nothing.
 pub fn prune(
     filter: &Filter,
     num_rows: u64,

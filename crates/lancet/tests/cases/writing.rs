@@ -29,11 +29,9 @@ impl Drop for Scratch {
 
 /// Writes the table in one batch, and in uneven slices with small pages; reads both again.
 pub fn round_trip(name: &str, table: &RecordBatch, version: Version) -> Check {
-    let mut options = WriteOptions::default();
-    options.version = version;
+    let options = WriteOptions::default().with_version(version);
     written(name, table, std::slice::from_ref(table), options.clone())?;
-    options.page_bytes = 3_000;
-    written(name, table, &slices(table, &mut Random::seeded(name)), options)
+    written(name, table, &slices(table, &mut Random::seeded(name)), options.with_page_bytes(3_000))
 }
 
 fn written(
@@ -43,8 +41,9 @@ fn written(
     options: WriteOptions,
 ) -> Check {
     let scratch = Scratch::new();
-    let version = options.version;
-    let how = format!("written in {} batches, {} bytes a page", batches.len(), options.page_bytes);
+    let version = options.version();
+    let how =
+        format!("written in {} batches, {} bytes a page", batches.len(), options.page_bytes());
     let mut writer = FileWriter::create(&scratch.0, table.schema(), options)
         .doing(|| format!("{how}: create"))?;
     for batch in batches {

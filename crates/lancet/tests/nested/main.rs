@@ -24,10 +24,7 @@ use tables::pick;
 const VERSIONS: [Version; 2] = [Version::V2_1, Version::V2_2];
 
 fn options(version: Version, page_bytes: u64) -> WriteOptions {
-    let mut options = WriteOptions::default();
-    options.version = version;
-    options.page_bytes = page_bytes;
-    options
+    WriteOptions::default().with_version(version).with_page_bytes(page_bytes)
 }
 
 fn write(batches: &[RecordBatch], options: WriteOptions) -> lancet::Result<Vec<u8>> {

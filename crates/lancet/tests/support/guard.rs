@@ -86,11 +86,10 @@ unsafe impl GlobalAlloc for Counting {
 
 /// The options of guarded reads.
 pub fn options() -> ReadOptions {
-    let mut options = ReadOptions::default();
-    options.memory_limit = MEMORY_LIMIT;
-    options.max_metadata_bytes = MEMORY_LIMIT;
-    options.search_cache = SearchCache::new(1 << 20);
-    options
+    ReadOptions::default()
+        .with_memory_limit(MEMORY_LIMIT)
+        .with_max_metadata_bytes(MEMORY_LIMIT)
+        .with_search_cache(SearchCache::new(1 << 20))
 }
 
 /// How far a damaged file could be read.

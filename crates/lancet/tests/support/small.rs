@@ -54,8 +54,7 @@ pub fn written(version: Version) -> Vec<u8> {
         marked,
     ]));
     let batch = RecordBatch::try_new(schema.clone(), vec![ids, names, blobs]).unwrap();
-    let mut options = WriteOptions::default();
-    options.version = version;
+    let options = WriteOptions::default().with_version(version);
     let mut file = Vec::new();
     let mut writer = FileWriter::new(&mut file, schema, options).unwrap();
     writer.write(&batch).unwrap();
