@@ -140,6 +140,11 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
     }
 }
 
+/// The examples of the README, compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     #[test]
