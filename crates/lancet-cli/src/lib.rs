@@ -96,6 +96,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             let _ = writeln!(std::io::stderr(), "error: {message}");
             ExitCode::FAILURE
         }
+        Err(Error::Usage(message)) => {
+            let _ = writeln!(std::io::stderr(), "error: {message}");
+            ExitCode::from(2)
+        }
     }
 }
 
