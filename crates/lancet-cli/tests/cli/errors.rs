@@ -39,6 +39,18 @@ fn directories() {
 }
 
 #[test]
+fn tables_are_no_files() {
+    let dir = with_table("tables");
+    std::fs::create_dir_all(dir.path("t.lance/_versions")).unwrap();
+    std::fs::create_dir_all(dir.path("t.lance/data")).unwrap();
+    for command in ["cat", "take --rows 1", "schema", "inspect", "stats", "verify", "row-ids"] {
+        let message = dir.lancet(&format!("{command} t.lance")).failed();
+        assert!(message.starts_with("t.lance: is a Lance table, not a file; "), "{message}");
+        assert!(message.contains("deleted rows") && !message.contains("data/"), "{message}");
+    }
+}
+
+#[test]
 fn unknown_endings() {
     let dir = with_table("endings");
     let message = dir.lancet("convert t.csv t.xlsx").failed();
