@@ -13,7 +13,10 @@ mod explain;
 mod format;
 mod input;
 mod inspect;
+mod jobs;
+mod joined;
 mod output;
+mod places;
 mod progress;
 mod row_ids;
 mod rows;
@@ -21,6 +24,7 @@ mod schema;
 #[cfg(feature = "sql")]
 mod sql;
 mod stats;
+mod summary;
 mod table;
 mod take;
 mod text;
@@ -113,7 +117,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Schema(args) => schema::run(args, out),
         Command::Inspect(args) => inspect::run(args, out),
         Command::Stats(args) => stats::run(args, out),
-        Command::Verify(args) => verify::run(args, out),
+        Command::Verify(args) => verify::run(args, cli.quiet, out),
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
         Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),
