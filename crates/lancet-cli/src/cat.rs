@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use crate::copy::Destination;
 use crate::error::Result;
-use crate::input::{self, Selection};
+use crate::input::Selection;
+use crate::joined;
+use crate::places::{self, FormatName, InputFile};
 use crate::rows::RowRange;
 
 /// Rows of a table when nobody says how many.
@@ -16,14 +18,20 @@ Examples:
   lancet cat orders.lance
   lancet cat orders.lance --columns id,address.city --rows 1000..1010
   lancet cat orders.lance --format jsonl | head -3
-  lancet cat orders.lance --columns id,price -o prices.parquet";
+  lancet cat orders.lance --columns id,price -o prices.parquet
+  lancet cat 'part-*.lance' -o whole.lance
+  lancet cat orders.lance -o - --to arrows | other-program
+  other-program | lancet cat - --from csv
+
+Rows of several files come one after the other, and are counted over all of them.";
 
 /// What to print.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// File to read
-    file: PathBuf,
+    /// Files to read: paths, patterns such as 'part-*.csv', URLs, - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// Columns to read; nested ones with dots: a,b.c
     #[arg(short, long, value_delimiter = ',')]
     columns: Vec<String>,
@@ -33,16 +41,21 @@ pub struct Args {
     /// Most rows to read (a table shows 20 unless --limit or --rows is given)
     #[arg(short = 'n', long)]
     limit: Option<u64>,
+    /// Format of the files, if their endings do not tell
+    #[arg(long, value_name = "FORMAT", value_parser = FormatName::parse)]
+    from: Option<FormatName>,
     #[command(flatten)]
     destination: Destination,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
-    args.destination.check(Some(&args.file))?;
+    let files = places::expand(&args.files)?;
+    args.destination.check_all(files.paths.iter().map(PathBuf::as_path))?;
+    let open = |path: &PathBuf| InputFile::open(path, args.from.as_ref(), &args.destination.access);
+    let files = files.paths.iter().map(open).collect::<Result<Vec<_>>>()?;
     let selection = Selection { columns: args.columns.clone(), rows: selected_rows(args) };
-    let input = input::open_selection(&args.file, &selection)?;
-    args.destination.fill(input, quiet, out)
+    args.destination.fill(joined::open(files, &selection)?, quiet, out)
 }
 
 fn selected_rows(args: &Args) -> RowRange {

@@ -8,9 +8,9 @@ use clap::ValueEnum;
 use lancet::{WriteOptions, WriteSummary};
 
 use crate::error::{Error, Result};
-use crate::format::Format;
 use crate::input::{BATCH_ROWS, Input};
-use crate::output::{self, OutputFile};
+use crate::output::OutputFile;
+use crate::places::{Access, FormatName, Target};
 use crate::table::{Grid, terminal_width};
 use crate::{progress, text, units};
 
@@ -29,17 +29,32 @@ pub struct Destination {
     /// How to print; only tables cut long values
     #[arg(short, long, value_enum, default_value_t)]
     format: TextFormat,
-    /// Write to a file instead; the ending chooses the format
+    /// Write to a file or URL instead; the ending chooses the format; - is standard output
     #[arg(short, long, value_name = "OUT", conflicts_with = "format")]
     output: Option<PathBuf>,
+    /// Format of OUT, if its ending does not tell: lance, arrow, arrows, parquet, csv, jsonl, ...
+    #[arg(long, value_name = "FORMAT", requires = "output", value_parser = FormatName::parse)]
+    to: Option<FormatName>,
+    #[command(flatten)]
+    pub access: Access,
 }
 
 impl Destination {
     /// Fails early if there can be no such file, or if it is the `input`.
     pub fn check(&self, input: Option<&Path>) -> Result<()> {
-        let Some(path) = &self.output else { return Ok(()) };
-        Format::from_path(path)?;
-        input.map_or(Ok(()), |input| output::check_not_same(input, path))
+        self.check_all(input.into_iter())
+    }
+
+    /// Fails early if there can be no such file, or if it is one of the `inputs`.
+    pub fn check_all<'a>(&'a self, inputs: impl Iterator<Item = &'a Path> + Clone) -> Result<()> {
+        self.access.check(inputs.clone().chain(self.output.as_deref()))?;
+        let Some(target) = self.target()? else { return Ok(()) };
+        inputs.into_iter().try_for_each(|input| target.check_not_same(input))
+    }
+
+    fn target(&self) -> Result<Option<Target>> {
+        let output = self.output.as_ref();
+        output.map(|path| Target::new(path, self.to.as_ref(), &self.access)).transpose()
     }
 
     /// Whether the rows are printed as a table, which is for people.
@@ -49,8 +64,8 @@ impl Destination {
 
     /// Writes or prints all batches.
     pub fn fill(&self, input: Input, quiet: bool, out: &mut dyn Write) -> Result<()> {
-        let Some(path) = &self.output else { return to_stdout(input, self.format, out) };
-        let output = OutputFile::create(path, &input.schema, &WriteOptions::default())?;
+        let Some(target) = self.target()? else { return to_stdout(input, self.format, out) };
+        let output = OutputFile::create(&target, &input.schema, &WriteOptions::default())?;
         fill(input, output, quiet).map(drop)
     }
 }

@@ -14,6 +14,8 @@ pub enum Error {
     ClosedPipe,
     /// What to print after `error: `.
     Message(String),
+    /// The same, where the command line is what is wrong.
+    Usage(String),
 }
 
 impl Error {
@@ -26,7 +28,7 @@ impl Error {
     pub fn about(self, path: &Path) -> Self {
         match self {
             Self::Message(message) => Self::new(format!("{}: {message}", path.display())),
-            Self::ClosedPipe => Self::ClosedPipe,
+            other => other,
         }
     }
 }
@@ -68,7 +70,7 @@ mod tests {
     fn text(result: Result<()>) -> String {
         match result.unwrap_err() {
             Error::Message(message) => message,
-            Error::ClosedPipe => panic!("no pipe here"),
+            other => panic!("{other:?}"),
         }
     }
 

@@ -53,18 +53,40 @@ impl Format {
     }
 }
 
-/// Fails unless `path` is a file: the two usual mistakes get a plain message.
+/// Whether a folder is a Lance table.
+pub fn is_table(path: &Path) -> bool {
+    path.join("_versions").is_dir()
+}
+
+/// Fails unless `path` is a file: the usual mistakes get a plain message.
 pub fn check_is_file(path: &Path) -> Result<()> {
     match path.metadata() {
-        Ok(found) if found.is_dir() => Err(Error::new(format!(
-            "{}: is a directory, not a file; a Lance dataset keeps its files under data/",
+        Ok(found) if found.is_dir() && is_table(path) => Err(Error::new(format!(
+            "{}: is a Lance table, not a file; its files one by one would show deleted rows and \
+             lack columns that were added later, so write its rows to one file with the program \
+             that keeps it, and read that",
             path.display()
+        ))),
+        Ok(found) if found.is_dir() => Err(Error::new(format!(
+            "{}: is a directory, not a file; several files are named with a pattern: '{}'",
+            path.display(),
+            path.join("*.lance").display()
         ))),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(Error::new(format!("{}: no such file", path.display())))
+            Err(Error::new(format!("{}: no such file{}", path.display(), hint(path))))
         }
         Err(error) => Err(Error::new(format!("{}: {error}", path.display()))),
+    }
+}
+
+/// For commands that read files on disk only.
+fn hint(path: &Path) -> &'static str {
+    match path.to_str() {
+        Some(text) if text.contains("://") => {
+            "; this command reads files on disk, so fetch it first: lancet convert URL FILE"
+        }
+        _ => "",
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-use lancet::{BufferReport, ColumnReport, FileReader, FileReport, PageReport};
+use lancet::{BufferReport, ColumnReport, FileReport, PageReport};
 use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
-use crate::format::check_is_lance;
+use crate::places::{Access, InputFile};
 use crate::table::Grid;
 use crate::units;
 
@@ -33,12 +33,15 @@ pub struct Args {
     /// Columns to show; nested ones with dots: a,b.c
     #[arg(short, long, value_delimiter = ',')]
     columns: Vec<String>,
+    #[command(flatten)]
+    access: Access,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    check_is_lance(&args.file, "inspect")?;
-    let reader = FileReader::open(&args.file).in_file(&args.file)?;
+    args.access.check([args.file.as_path()].into_iter())?;
+    let file = InputFile::lance(&args.file, "inspect", &args.access)?;
+    let reader = file.reader()?;
     let mut report = reader.inspect().in_file(&args.file)?;
     keep_columns(&mut report, &args.columns)
         .map_err(|message| Error::new(message).about(&args.file))?;

@@ -16,7 +16,10 @@ mod groups;
 mod input;
 mod inspect;
 mod man;
+mod jobs;
+mod joined;
 mod output;
+mod places;
 mod progress;
 mod row_ids;
 mod rows;
@@ -24,6 +27,7 @@ mod schema;
 #[cfg(feature = "sql")]
 mod sql;
 mod stats;
+mod summary;
 mod table;
 mod take;
 mod text;
@@ -118,6 +122,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             let _ = writeln!(std::io::stderr(), "error: {message}");
             ExitCode::FAILURE
         }
+        Err(Error::Usage(message)) => {
+            let _ = writeln!(std::io::stderr(), "error: {message}");
+            ExitCode::from(2)
+        }
     }
 }
 
@@ -131,7 +139,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Schema(args) => schema::run(args, out),
         Command::Inspect(args) => inspect::run(args, out),
         Command::Stats(args) => stats::run(args, out),
-        Command::Verify(args) => verify::run(args, out),
+        Command::Verify(args) => verify::run(args, cli.quiet, out),
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
         Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),

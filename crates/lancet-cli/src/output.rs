@@ -1,10 +1,14 @@
 //! A file of any known format, written batch by batch.
 //!
-//! The bytes go to a temporary name in the same directory; [`OutputFile::finish`] renames it. A
-//! command that fails leaves neither a half file nor a damaged old one.
+//! | target | how |
+//! |---|---|
+//! | a file on disk | under a hidden name beside it; [`OutputFile::finish`] renames it |
+//! | a URL | into a temporary file; [`OutputFile::finish`] sends it |
+//! | standard output, a named pipe, a device | as the bytes come |
+//!
+//! A command that fails leaves neither a half file nor a damaged old one.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -16,50 +20,48 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
 use crate::dictionaries::Dictionaries;
-use crate::error::{Error, InFile, Result};
+use crate::error::{InFile, Result};
 use crate::format::Format;
+use crate::places::{Bytes, End, Target};
 use crate::text;
 
-/// A Parquet row group ends at this size on disk …
+/// A Parquet row group ends at this size on disk, or when its writers hold as much memory as they
+/// may (dictionaries may outweigh what they save).
 const ROW_GROUP_BYTES: usize = 128 << 20;
-/// … or when its writers hold this much memory (dictionaries may outweigh what they save).
-const ROW_GROUP_MEMORY: usize = 256 << 20;
 
-/// A file on its way to its final name.
+/// A file on its way to its place.
 pub struct OutputFile {
-    writer: Writer, // before `temporary`: it must be closed when the file is removed
-    temporary: Temporary,
-    path: PathBuf,
+    writer: Writer, // before `end`: it must be closed when a temporary file is removed
+    end: End,
+    name: PathBuf,
 }
 
 enum Writer {
-    Lance(Box<FileWriter>),
-    ArrowFile(arrow_ipc::writer::FileWriter<BufWriter<File>>, Dictionaries),
-    ArrowStream(arrow_ipc::writer::StreamWriter<BufWriter<File>>),
-    Parquet(Box<ArrowWriter<File>>),
-    Csv(BufWriter<File>),
-    JsonLines(BufWriter<File>),
+    Lance(Box<FileWriter<Bytes>>),
+    ArrowFile(arrow_ipc::writer::FileWriter<Bytes>, Dictionaries),
+    ArrowStream(arrow_ipc::writer::StreamWriter<Bytes>),
+    /// With the memory it may hold.
+    Parquet(Box<ArrowWriter<Bytes>>, usize),
+    Csv(Bytes),
+    JsonLines(Bytes),
 }
 
 impl OutputFile {
-    /// Starts a file whose format is chosen by the ending; `options` matter for Lance only.
-    pub fn create(path: &Path, schema: &SchemaRef, options: &WriteOptions) -> Result<Self> {
-        let format = Format::from_path(path)?;
-        if path.is_dir() {
-            return Err(Error::new(format!("{}: is a directory", path.display())));
+    /// Starts a file; `options` matter for Lance, and their memory limit for Parquet.
+    pub fn create(target: &Target, schema: &SchemaRef, options: &WriteOptions) -> Result<Self> {
+        let (bytes, end) = target.start()?;
+        let name = target.name().to_owned();
+        match Writer::create(bytes, target.format(), schema, options) {
+            Ok(writer) => Ok(Self { writer, end, name }),
+            Err(message) => Err(end.failed(message, &name)),
         }
-        let temporary = Temporary::beside(path);
-        let writer = Writer::create(&temporary.path, format, schema, options)
-            .map_err(|e| Error::new(e).about(path))?;
-        Ok(Self { writer, temporary, path: path.into() })
     }
 
     /// Copies the global buffers of a Lance file, if this is one too.
-    pub fn copy_buffers(&mut self, from: &Path) -> Result<()> {
+    pub fn copy_buffers(&mut self, reader: &FileReader, from: &Path) -> Result<()> {
         if let Writer::Lance(writer) = &mut self.writer {
-            let reader = FileReader::open(from).in_file(from)?;
             for buffer in reader.user_buffers().in_file(from)? {
-                writer.add_global_buffer(&buffer).in_file(&self.path)?;
+                writer.add_global_buffer(&buffer).in_file(&self.name)?;
             }
         }
         Ok(())
@@ -67,66 +69,51 @@ impl OutputFile {
 
     /// Appends rows.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer.write(batch).map_err(|e| Error::new(e).about(&self.path))
+        self.writer.write(batch).map_err(|message| self.end.failed(message, &self.name))
     }
 
-    /// Completes the file and gives it its name. Returns its size, and of Lance files the summary.
+    /// Completes the file. Returns its size, and of Lance files the summary.
     pub fn finish(self) -> Result<(u64, Option<WriteSummary>)> {
-        let Self { writer, mut temporary, path } = self;
-        let summary = writer.finish().map_err(|e| Error::new(e).about(&path))?;
-        Ok((temporary.rename(&path).in_file(&path)?, summary))
-    }
-}
-
-/// Fails if writing `output` would destroy `input`.
-pub fn check_not_same(input: &Path, output: &Path) -> Result<()> {
-    match (input.canonicalize(), output.canonicalize()) {
-        (Ok(a), Ok(b)) if a == b => Err(Error::new(format!(
-            "{}: input and output are the same file; choose another output",
-            output.display()
-        ))),
-        _ => Ok(()),
+        let Self { writer, end, name } = self;
+        let summary = writer.finish().map_err(|message| end.failed(message, &name))?;
+        Ok((end.finish(&name)?, summary))
     }
 }
 
 impl Writer {
     fn create(
-        path: &Path,
+        mut bytes: Bytes,
         format: Format,
         schema: &SchemaRef,
         options: &WriteOptions,
     ) -> Result<Self, String> {
-        let file = || File::create(path).map_err(line);
         Ok(match format {
             Format::Lance => {
-                let writer =
-                    FileWriter::create(path, schema.clone(), options.clone()).map_err(line)?;
-                Self::Lance(Box::new(writer))
+                let writer = FileWriter::new(bytes, schema.clone(), options.clone());
+                Self::Lance(Box::new(writer.map_err(line)?))
             }
             Format::ArrowFile => {
                 let options =
                     IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
-                let file = BufWriter::new(file()?);
                 let writer =
-                    arrow_ipc::writer::FileWriter::try_new_with_options(file, schema, options);
+                    arrow_ipc::writer::FileWriter::try_new_with_options(bytes, schema, options);
                 Self::ArrowFile(writer.map_err(line)?, Dictionaries::default())
             }
             Format::ArrowStream => Self::ArrowStream(
-                arrow_ipc::writer::StreamWriter::try_new_buffered(file()?, schema).map_err(line)?,
+                arrow_ipc::writer::StreamWriter::try_new(bytes, schema).map_err(line)?,
             ),
             Format::Parquet => {
                 let properties =
                     WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-                let writer = ArrowWriter::try_new(file()?, schema.clone(), Some(properties));
-                Self::Parquet(Box::new(writer.map_err(line)?))
+                let writer = ArrowWriter::try_new(bytes, schema.clone(), Some(properties));
+                let limit = usize::try_from(options.memory_limit()).unwrap_or(usize::MAX);
+                Self::Parquet(Box::new(writer.map_err(line)?), limit)
             }
             Format::Csv => {
-                let header = text::csv_header(schema)?;
-                let mut file = BufWriter::new(file()?);
-                file.write_all(&header).map_err(line)?;
-                Self::Csv(file)
+                bytes.write_all(&text::csv_header(schema)?).map_err(line)?;
+                Self::Csv(bytes)
             }
-            Format::JsonLines => Self::JsonLines(BufWriter::new(file()?)),
+            Format::JsonLines => Self::JsonLines(bytes),
         })
     }
 
@@ -137,23 +124,27 @@ impl Writer {
                 dictionaries.unify(batch).and_then(|batch| writer.write(&batch)).map_err(line)
             }
             Self::ArrowStream(writer) => writer.write(batch).map_err(line),
-            Self::Parquet(writer) => {
+            Self::Parquet(writer, memory_limit) => {
                 writer.write(batch).map_err(line)?;
                 if writer.in_progress_size() >= ROW_GROUP_BYTES
-                    || writer.memory_size() >= ROW_GROUP_MEMORY
+                    || writer.memory_size() >= *memory_limit
                 {
                     writer.flush().map_err(line)?;
                 }
                 Ok(())
             }
-            Self::Csv(file) => file.write_all(&text::csv(batch)?).map_err(line),
-            Self::JsonLines(file) => file.write_all(&text::json_lines(batch)?).map_err(line),
+            Self::Csv(bytes) => bytes.write_all(&text::csv(batch)?).map_err(line),
+            Self::JsonLines(bytes) => bytes.write_all(&text::json_lines(batch)?).map_err(line),
         }
     }
 
     fn finish(self) -> Result<Option<WriteSummary>, String> {
         match self {
-            Self::Lance(writer) => return writer.finish().map(Some).map_err(line),
+            Self::Lance(writer) => {
+                let (summary, mut bytes) = writer.finish_into().map_err(line)?;
+                bytes.flush().map_err(line)?;
+                return Ok(Some(summary));
+            }
             Self::ArrowFile(mut writer, _) => {
                 writer.finish().map_err(line)?;
                 writer.flush().map_err(line)
@@ -162,8 +153,10 @@ impl Writer {
                 writer.finish().map_err(line)?;
                 writer.flush().map_err(line)
             }
-            Self::Parquet(writer) => writer.close().map(drop).map_err(line),
-            Self::Csv(mut file) | Self::JsonLines(mut file) => file.flush().map_err(line),
+            Self::Parquet(writer, _) => {
+                writer.into_inner().map_err(line).and_then(|mut bytes| bytes.flush().map_err(line))
+            }
+            Self::Csv(mut bytes) | Self::JsonLines(mut bytes) => bytes.flush().map_err(line),
         }?;
         Ok(None)
     }
@@ -174,37 +167,10 @@ fn line(error: impl std::fmt::Display) -> String {
     error.to_string().split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// A file that is removed unless it is renamed.
-struct Temporary {
-    path: PathBuf,
-    renamed: bool,
-}
-
-impl Temporary {
-    fn beside(path: &Path) -> Self {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let path = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        Self { path, renamed: false }
-    }
-
-    fn rename(&mut self, path: &Path) -> std::io::Result<u64> {
-        std::fs::rename(&self.path, path)?;
-        self.renamed = true;
-        Ok(path.metadata()?.len())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.renamed {
-            let _ = std::fs::remove_file(&self.path); // it may never have been made
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::places::Access;
     use arrow_schema::{DataType, Field, Schema};
 
     #[test]
@@ -215,23 +181,17 @@ mod tests {
         let path = dir.join("a.csv");
         std::fs::write(&path, "old").unwrap();
 
-        let output = OutputFile::create(&path, &schema, &WriteOptions::default()).unwrap();
+        let target = Target::new(&path, None, &Access::default()).unwrap();
+        let output = OutputFile::create(&target, &schema, &WriteOptions::default()).unwrap();
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 2);
         drop(output);
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
 
-        let output = OutputFile::create(&path, &schema, &WriteOptions::default()).unwrap();
+        let output = OutputFile::create(&target, &schema, &WriteOptions::default()).unwrap();
         assert_eq!(output.finish().unwrap().0, 2);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\n");
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
         std::fs::remove_dir_all(&dir).unwrap();
-    }
-
-    #[test]
-    fn a_file_is_not_written_onto_itself() {
-        let here = Path::new("Cargo.toml");
-        assert!(check_not_same(here, Path::new("./src/../Cargo.toml")).is_err());
-        assert!(check_not_same(here, Path::new("nowhere.csv")).is_ok());
     }
 }

@@ -2,69 +2,115 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use arrow_schema::{DataType, Field};
-use lancet::FileReader;
+use arrow_schema::{DataType, Field, SchemaRef};
 use serde_json::{Map, Value, json};
 
-use crate::error::{InFile, Result};
-use crate::format::{Format, check_is_file};
-use crate::{input, units};
+use crate::error::Result;
+use crate::format::Format;
+use crate::input::Selection;
+use crate::places::{self, Access, FormatName, InputFile};
+use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
   lancet schema orders.lance
   lancet schema orders.lance --json
-  lancet schema orders.parquet";
+  lancet schema orders.parquet
+  lancet schema 'part-*.lance' --json | jq '.[].rows'
+
+JSON is one object for one file, and a list of them for several or for a pattern.";
 
 /// Whose schema to show.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// File to read
-    file: PathBuf,
+    /// Files to read: paths, patterns such as 'part-*.lance', URLs, - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Format of the files, if their endings do not tell
+    #[arg(long, value_name = "FORMAT", value_parser = FormatName::parse)]
+    from: Option<FormatName>,
+    #[command(flatten)]
+    access: Access,
+}
+
+/// What a file says about itself.
+struct Described {
+    format: Format,
+    version: Option<String>,
+    rows: Option<u64>,
+    schema: SchemaRef,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    check_is_file(&args.file)?;
-    let format = Format::from_path(&args.file)?;
-    let (schema, rows, version) = if format == Format::Lance {
-        let reader = FileReader::open(&args.file).in_file(&args.file)?;
-        (reader.schema(), Some(reader.num_rows()), Some(reader.version().to_string()))
-    } else {
-        let input = input::open_input(&args.file)?;
-        (input.schema, input.file_rows, None)
-    };
-
-    if args.json {
-        let report = json!({
-            "file": args.file.display().to_string(),
-            "format": format.name(),
-            "version": version,
-            "rows": rows,
-            "metadata": metadata_json(schema.metadata()),
-            "fields": schema.fields().iter().map(|f| field_json(f)).collect::<Vec<_>>(),
-        });
-        writeln!(out, "{report:#}")?;
-        return Ok(());
+    let files = places::expand(&args.files)?;
+    args.access.check(files.paths.iter().map(PathBuf::as_path))?;
+    let mut reports = Vec::new();
+    for (number, path) in files.paths.iter().enumerate() {
+        let described = args.describe(path)?;
+        if args.json {
+            reports.push(described.to_json(path));
+            continue;
+        }
+        if number > 0 {
+            writeln!(out)?;
+        }
+        described.write(path, out)?;
     }
-
-    let version = version.map(|version| format!(" {version}")).unwrap_or_default();
-    let rows = rows.map(|n| format!(", {}", units::rows(n))).unwrap_or_default();
-    writeln!(out, "{}: {}{version}{rows}", args.file.display(), format.name())?;
-    for field in schema.fields() {
-        write_field(field, 1, out)?;
-    }
-    if !schema.metadata().is_empty() {
-        writeln!(out, "metadata")?;
-        write_metadata(schema.metadata(), 1, out)?;
+    match reports.as_slice() {
+        _ if !args.json => {}
+        [report] if !files.several => writeln!(out, "{report:#}")?,
+        _ => writeln!(out, "{:#}", Value::from(reports))?,
     }
     Ok(())
+}
+
+impl Args {
+    fn describe(&self, path: &Path) -> Result<Described> {
+        let file = InputFile::open(path, self.from.as_ref(), &self.access)?;
+        let format = file.format();
+        if format == Format::Lance {
+            let reader = file.reader()?;
+            let version = Some(reader.version().to_string());
+            let (schema, rows) = (reader.schema(), Some(reader.num_rows()));
+            return Ok(Described { format, version, rows, schema });
+        }
+        let input = file.rows(&Selection::default())?;
+        Ok(Described { format, version: None, rows: input.file_rows, schema: input.schema })
+    }
+}
+
+impl Described {
+    fn to_json(&self, path: &Path) -> Value {
+        json!({
+            "file": path.display().to_string(),
+            "format": self.format.name(),
+            "version": self.version,
+            "rows": self.rows,
+            "metadata": metadata_json(self.schema.metadata()),
+            "fields": self.schema.fields().iter().map(|f| field_json(f)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn write(&self, path: &Path, out: &mut dyn Write) -> Result<()> {
+        let version = self.version.as_ref().map(|v| format!(" {v}")).unwrap_or_default();
+        let rows = self.rows.map(|n| format!(", {}", units::rows(n))).unwrap_or_default();
+        writeln!(out, "{}: {}{version}{rows}", path.display(), self.format.name())?;
+        for field in self.schema.fields() {
+            write_field(field, 1, out)?;
+        }
+        if !self.schema.metadata().is_empty() {
+            writeln!(out, "metadata")?;
+            write_metadata(self.schema.metadata(), 1, out)?;
+        }
+        Ok(())
+    }
 }
 
 fn write_field(field: &Field, depth: usize, out: &mut dyn Write) -> Result<()> {

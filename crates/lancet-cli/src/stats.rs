@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -12,7 +12,7 @@ use lancet::{ColumnReport, FileReader, ZoneMap};
 use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
-use crate::format::check_is_lance;
+use crate::places::{self, Access, InputFile};
 use crate::table::Grid;
 use crate::{text, units};
 
@@ -22,14 +22,16 @@ Examples:
   lancet stats orders.lance --zones --columns price
   lancet stats orders.lance --json | jq '.columns[] | {name, min, max}'
 
+JSON is one object for one file, and a list of them for several or for a pattern.
 A bound with `~` may lie further out than any value: long strings are cut.";
 
 /// Whose statistics to show.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Lance file to read
-    file: PathBuf,
+    /// Lance files to read: paths, patterns such as 'part-*.lance', URLs
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -39,6 +41,8 @@ pub struct Args {
     /// Columns to show; nested ones with dots: a,b.c
     #[arg(short, long, value_delimiter = ',')]
     columns: Vec<String>,
+    #[command(flatten)]
+    access: Access,
 }
 
 /// A column and its zone map.
@@ -52,18 +56,36 @@ struct Column {
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    check_is_lance(&args.file, "stats")?;
-    let reader = FileReader::open(&args.file).in_file(&args.file)?;
-    let columns = columns(&reader, &args.columns).in_file(&args.file)?;
-    let name = args.file.display();
+    let files = places::expand(&args.files)?;
+    args.access.check(files.paths.iter().map(PathBuf::as_path))?;
+    let mut reports = Vec::new();
+    for (number, path) in files.paths.iter().enumerate() {
+        if number > 0 && !args.json {
+            writeln!(out)?;
+        }
+        reports.extend(run_one(args, path, out)?);
+    }
+    match reports.as_slice() {
+        [report] if !files.several => writeln!(out, "{report:#}")?,
+        _ if args.json => writeln!(out, "{:#}", Value::from(reports))?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Prints what is known of a file, or returns it as JSON.
+fn run_one(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Option<Value>> {
+    let file = InputFile::lance(path, "stats", &args.access)?;
+    let reader = file.reader()?;
+    let columns = columns(&reader, &args.columns).in_file(path)?;
+    let name = path.display();
     if args.json {
         let columns = columns.iter().map(|column| column_json(column, args.zones));
-        let report = json!({
+        return Ok(Some(json!({
             "file": name.to_string(),
             "rows": reader.num_rows(),
             "columns": columns.collect::<Result<Vec<_>>>()?,
-        });
-        return Ok(writeln!(out, "{report:#}")?);
+        })));
     }
     writeln!(out, "{name}: {}\n", units::rows(reader.num_rows()))?;
     writeln!(out, "{}", column_table(&columns)?)?;
@@ -73,7 +95,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             writeln!(out, "{}", zone_table(map)?)?;
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The columns asked for, or all that hold values.

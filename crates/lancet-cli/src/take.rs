@@ -1,28 +1,28 @@
 //! `lancet take`: single rows by number.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use arrow_array::RecordBatch;
-use lancet::FileReader;
 
 use crate::copy::Destination;
 use crate::error::{InFile, Result};
-use crate::format::check_is_lance;
 use crate::input::{BATCH_ROWS, Input};
+use crate::places::InputFile;
 use crate::rows::RowList;
 
 const EXAMPLES: &str = "\
 Examples:
   lancet take orders.lance --rows 5,9,2
   lancet take orders.lance --rows 7,100..110 --columns id,price --format csv
-  lancet take orders.lance --rows 0,299999 -o ends.jsonl";
+  lancet take orders.lance --rows 0,299999 -o ends.jsonl
+  lancet take s3://bucket/orders.lance --rows 7";
 
 /// What to take.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Lance file to read
+    /// Lance file to read: a path, a URL, or - for standard input
     file: PathBuf,
     /// Rows in the order wanted: 5,9,2 or 5,9,100..110
     #[arg(short, long, value_parser = RowList::parse)]
@@ -36,15 +36,15 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
-    check_is_lance(&args.file, "take")?;
     args.destination.check(Some(&args.file))?;
-    let input = taken(&args.file, &args.rows, &args.columns)?;
+    let file = InputFile::lance(&args.file, "take", &args.destination.access)?;
+    let input = taken(&file, &args.rows, &args.columns)?;
     args.destination.fill(input, quiet, out)
 }
 
 /// The rows in batches, so that a long list needs little memory.
-fn taken(path: &Path, rows: &RowList, columns: &[String]) -> Result<Input> {
-    let reader = FileReader::open(path).in_file(path)?;
+fn taken(file: &InputFile, rows: &RowList, columns: &[String]) -> Result<Input> {
+    let (reader, path) = (file.reader()?, file.name());
     let file_rows = reader.num_rows();
     let rows: Vec<u64> = rows.within(file_rows).map_err(|e| e.about(path))?.collect();
 

@@ -1,59 +1,121 @@
-//! `lancet verify`: checks every rule of the format over a whole file.
+//! `lancet verify`: checks every rule of the format over whole files.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{Write, stderr};
+use std::path::{Path, PathBuf};
 
-use lancet::{Corrupt, Error as LancetError, FileReader, Verification};
+use lancet::{Corrupt, Error as LancetError, ReadOptions, Verification};
 use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
-use crate::format::check_is_lance;
-use crate::units;
+use crate::places::{self, Access, InputFile};
+use crate::{progress, units};
 
 const EXAMPLES: &str = "\
 Examples:
   lancet verify orders.lance
-  lancet verify orders.lance --json | jq '.problems[].rule'";
+  lancet verify 'data/**/*.lance' more.lance
+  lancet verify orders.lance --json | jq '.problems[].rule'
+
+JSON is one object for one file, and a list of them for several or for a pattern.";
 
 /// What to verify.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Lance file to check
-    file: PathBuf,
+    /// Lance files to check: paths, patterns such as 'part-*.lance', URLs, - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    access: Access,
 }
 
 /// Runs the command. Problems are printed; the error then only counts them.
-pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    check_is_lance(&args.file, "verify")?;
-    let found = verify(args)?;
-    let name = args.file.display();
+pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
+    let files = places::expand(&args.files)?;
+    args.access.check(files.paths.iter().map(PathBuf::as_path))?;
+    match files.paths.as_slice() {
+        [path] if !files.several => verify_one(args, path, quiet, out),
+        paths => verify_all(args, paths, quiet, out),
+    }
+}
+
+fn verify_one(args: &Args, path: &Path, quiet: bool, out: &mut dyn Write) -> Result<()> {
+    let found = verify(args, path, quiet)?;
     if args.json {
-        writeln!(out, "{:#}", found_json(&name.to_string(), &found))?;
+        writeln!(out, "{:#}", found_json(path, &found))?;
+    } else if found.problems.is_empty() {
+        writeln!(out, "{}: sound ({})", path.display(), checked(&found))?;
     } else {
         found.problems.iter().try_for_each(|problem| writeln!(out, "{problem}"))?;
     }
-    match found.problems.len() {
-        0 if args.json => Ok(()),
-        0 => Ok(writeln!(out, "{name}: sound ({})", checked(&found))?),
-        1 => Err(Error::new("1 problem").about(&args.file)),
-        n => Err(Error::new(format!("{n} problems")).about(&args.file)),
+    match found.problems.len() as u64 {
+        0 => Ok(()),
+        n => Err(Error::new(units::counted(n, "problem")).about(path)),
+    }
+}
+
+/// Goes on after a file that is damaged, or that cannot be read.
+fn verify_all(args: &Args, paths: &[PathBuf], quiet: bool, out: &mut dyn Write) -> Result<()> {
+    let mut reports = Vec::new();
+    let mut num_bad = 0_u64;
+    for path in paths {
+        let name = path.display();
+        match verify(args, path, quiet) {
+            Ok(found) => {
+                num_bad += u64::from(!found.problems.is_empty());
+                if args.json {
+                    reports.push(found_json(path, &found));
+                    continue;
+                }
+                for problem in &found.problems {
+                    writeln!(out, "{name}: {problem}")?;
+                }
+                if found.problems.is_empty() {
+                    writeln!(out, "{name}: sound ({})", checked(&found))?;
+                }
+            }
+            Err(Error::Message(message)) => {
+                num_bad += 1;
+                out.flush()?;
+                let _ = writeln!(stderr(), "error: {message}");
+                reports.push(json!({ "file": name.to_string(), "sound": false, "error": message }));
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    if args.json {
+        writeln!(out, "{:#}", Value::from(reports))?;
+    }
+    match num_bad {
+        0 => Ok(()),
+        n => Err(Error::new(format!(
+            "{n} of {} not sound",
+            units::counted(paths.len() as u64, "file")
+        ))),
     }
 }
 
 /// A file that does not even open has one problem.
-fn verify(args: &Args) -> Result<Verification> {
-    let verified = FileReader::open(&args.file).and_then(|reader| reader.verify());
+fn verify(args: &Args, path: &Path, quiet: bool) -> Result<Verification> {
+    let file = InputFile::lance(path, "verify", &args.access)?;
+    let bar = progress::share(quiet);
+    let verified = file.try_reader(ReadOptions::default()).and_then(|reader| {
+        reader.verify_with(|done, all| {
+            bar.set_length(all);
+            bar.set_position(done);
+        })
+    });
+    bar.finish_and_clear();
     match verified {
         Err(LancetError::Corrupt(corrupt)) => {
             let mut found = Verification::default();
             found.problems.push(*corrupt);
             Ok(found)
         }
-        other => other.in_file(&args.file),
+        other => other.in_file(path),
     }
 }
 
@@ -69,10 +131,11 @@ fn checked(found: &Verification) -> String {
     format!("{} pages, {checksums}{zone_maps}", units::count(found.num_pages))
 }
 
-fn found_json(file: &str, found: &Verification) -> Value {
+fn found_json(path: &Path, found: &Verification) -> Value {
     let problem = |problem: &Corrupt| {
         json!({
             "column": problem.column,
+            "column_name": problem.column_name,
             "page": problem.page,
             "buffer": problem.buffer,
             "byte": problem.offset,
@@ -80,7 +143,7 @@ fn found_json(file: &str, found: &Verification) -> Value {
         })
     };
     json!({
-        "file": file,
+        "file": path.display().to_string(),
         "sound": found.problems.is_empty(),
         "pages": found.num_pages,
         "checksums": found.num_checksums,

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 const FORMATS: [&str; 3] = ["2.0", "2.1", "2.2"];
 
 /// What can be built in, and whether it is.
-const FEATURES: [(&str, bool); 1] = [("sql", cfg!(feature = "sql"))];
+const FEATURES: [(&str, bool); 2] =
+    [("sql", cfg!(feature = "sql")), ("cloud", cfg!(feature = "cloud"))];
 
 /// `0.1.0 (Lance files 2.0, 2.1, 2.2; features: sql)`
 pub static LONG: LazyLock<String> = LazyLock::new(|| {

@@ -83,6 +83,8 @@ pub enum Error {
 pub struct Corrupt {
     /// Column number in the file.
     pub column: Option<u32>,
+    /// Name of that column, from the top-level field down, joined with dots; a very long one is cut.
+    pub column_name: Option<String>,
     /// Page number in the column.
     pub page: Option<u32>,
     /// Buffer number in the page.
@@ -97,6 +99,10 @@ impl fmt::Display for Corrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "corrupt file")?;
         let mut separator = ": ";
+        if let Some(name) = &self.column_name {
+            write!(f, "{separator}`{}`", shown(name))?;
+            separator = ", ";
+        }
         let mut part = |f: &mut fmt::Formatter<'_>, name: &str, n: Option<u64>| match n {
             Some(n) => write!(f, "{}{name} {n}", std::mem::replace(&mut separator, ", ")),
             None => Ok(()),
@@ -109,10 +115,25 @@ impl fmt::Display for Corrupt {
     }
 }
 
+/// Most characters of a name in a message.
+const SHOWN_CHARS: usize = 80;
+
+/// A name out of a file, fit for one line of a terminal.
+fn shown(name: &str) -> String {
+    let cut: String = name.chars().take(SHOWN_CHARS).collect();
+    let dots = if cut.len() < name.len() { "…" } else { "" };
+    format!("{}{dots}", cut.escape_debug())
+}
+
 impl Corrupt {
     /// A broken rule whose place is not known yet.
     pub(crate) fn of(rule: impl Into<String>) -> Self {
         Self { rule: rule.into(), ..Self::default() }
+    }
+
+    /// The column, if its name is not known yet.
+    pub(crate) fn unnamed_column(&self) -> Option<u32> {
+        self.column.filter(|_| self.column_name.is_none())
     }
 }
 
@@ -145,6 +166,19 @@ impl Error {
     /// A failed system call.
     pub(crate) fn io(context: impl Into<String>, source: std::io::Error) -> Self {
         Self::Io { context: context.into(), source }
+    }
+
+    /// The column of a corruption whose name is not known yet.
+    pub(crate) fn unnamed_column(&self) -> Option<u32> {
+        match self {
+            Self::Corrupt(corrupt) => corrupt.unnamed_column(),
+            _ => None,
+        }
+    }
+
+    /// Names the column of a corruption.
+    pub(crate) fn name_column(&mut self, name: Option<String>) {
+        self.place(|corrupt| corrupt.column_name = corrupt.column_name.take().or(name));
     }
 
     fn place(&mut self, fill: impl FnOnce(&mut Corrupt)) {
@@ -218,5 +252,17 @@ mod tests {
             error.to_string(),
             "corrupt file: column 7, page 3, buffer 1, byte 12: offsets run backwards"
         );
+    }
+
+    #[test]
+    fn names_are_escaped_and_cut() {
+        let named = |name: &str| {
+            let (column, column_name) = (Some(7), Some(name.to_owned()));
+            Corrupt { column, column_name, ..Corrupt::of("too short") }.to_string()
+        };
+        assert_eq!(named("at.x"), "corrupt file: `at.x`, column 7: too short");
+        assert_eq!(named("\x1b[31m\n"), "corrupt file: `\\u{1b}[31m\\n`, column 7: too short");
+        let long = named(&"ä".repeat(1_000_000));
+        assert_eq!(long, format!("corrupt file: `{}…`, column 7: too short", "ä".repeat(80)));
     }
 }

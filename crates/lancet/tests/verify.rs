@@ -88,6 +88,37 @@ fn every_problem_is_told_with_its_place() {
 }
 
 #[test]
+fn corruptions_name_their_column() {
+    for version in [Version::V2_0, Version::V2_1, Version::V2_2] {
+        let mut file = small::written(version);
+        let (values, _) = Parts::split(&file).unwrap().page_buffers()[1];
+        file[values] ^= 0x10;
+        let reader = FileReader::from_bytes(file, ReadOptions::default()).unwrap();
+        let problems = reader.verify().unwrap().problems;
+        let name = problems[0].column_name.as_deref().unwrap();
+        let number = problems[0].column.unwrap() as usize;
+        let column = &reader.inspect().unwrap().columns[number];
+        assert_eq!((name, number), (column.name.as_str(), column.index as usize), "{version}");
+        let told = problems[0].to_string();
+        assert!(told.contains(&format!("`{name}`, column {number}, page 0")), "{told}");
+    }
+}
+
+#[test]
+fn verification_tells_how_far_it_is() {
+    for version in [Version::V2_0, Version::V2_1, Version::V2_2] {
+        let file = small::written(version);
+        let reader = FileReader::from_bytes(file.clone(), ReadOptions::default()).unwrap();
+        let mut told = Vec::new();
+        reader.verify_with(|done, all| told.push((done, all))).unwrap();
+        assert!(told.len() > 4, "{told:?}");
+        assert!(told.is_sorted() && told.iter().all(|(_, all)| *all == told[0].1), "{told:?}");
+        let (done, all) = *told.last().unwrap();
+        assert!(done == all && all > 0, "{told:?}");
+    }
+}
+
+#[test]
 fn reads_are_checked_when_asked() {
     let file = small::written(Version::V2_2);
     let (start, size) = Parts::split(&file).unwrap().page_buffers()[1];

@@ -53,15 +53,15 @@ pub struct Input {
     pub batches: Batches,
 }
 
-/// Opens a whole file.
-pub fn open_input(path: &Path) -> Result<Input> {
-    open_selection(path, &Selection::default())
-}
-
 /// Opens a part of a file.
 pub fn open_selection(path: &Path, selection: &Selection) -> Result<Input> {
     check_is_file(path)?;
-    let whole = match Format::from_path(path)? {
+    open_as(path, Format::from_path(path)?, selection)
+}
+
+/// Opens a part of a file whose name does not have to tell the format.
+pub fn open_as(path: &Path, format: Format, selection: &Selection) -> Result<Input> {
+    let whole = match format {
         Format::Lance => return open_lance(path, selection),
         Format::ArrowFile | Format::ArrowStream => open_arrow(path)?,
         Format::Parquet => open_parquet(path)?,
@@ -73,9 +73,19 @@ pub fn open_selection(path: &Path, selection: &Selection) -> Result<Input> {
 
 fn open_lance(path: &Path, selection: &Selection) -> Result<Input> {
     let reader = FileReader::open(path).in_file(path)?;
+    let file_bytes = path.metadata().map_or(0, |m| m.len());
+    lance_rows(&reader, file_bytes, path, selection)
+}
+
+/// A part of a Lance file that is open; `path` is what messages call it.
+pub fn lance_rows(
+    reader: &FileReader,
+    file_bytes: u64,
+    path: &Path,
+    selection: &Selection,
+) -> Result<Input> {
     let file_rows = reader.num_rows();
     let rows = selection.rows.within(file_rows).map_err(|e| e.about(path))?;
-    let file_bytes = path.metadata().map_or(0, |m| m.len());
     let bytes_per_row = file_bytes.checked_div(file_rows).unwrap_or(0);
     let mut scan =
         reader.scan().rows(rows.clone()).batch_rows(batch_rows(&reader.schema(), bytes_per_row));

@@ -47,3 +47,29 @@ fn an_old_file_stays_until_the_new_one_is_complete() {
     let bytes = std::fs::read(dir.path("new.lance")).unwrap();
     assert!(finished != (bytes == b"old"));
 }
+
+#[test]
+fn files_that_were_done_before_a_kill_are_whole() {
+    let dir = with_csv("crash_many", 60_000);
+    for name in ["a.csv", "b.csv", "c.csv"] {
+        std::fs::copy(dir.path("t.csv"), dir.path(name)).unwrap();
+    }
+    dir.lancet("convert t.csv whole.lance").ok();
+    let complete = std::fs::read(dir.path("whole.lance")).unwrap();
+    for delay in [0, 8, 32, 64] {
+        let mut child = dir.command("-q convert a.csv b.csv c.csv out/").spawn().unwrap();
+        while !dir.path("out/a.lance").exists() {
+            assert!(child.try_wait().unwrap().is_none_or(|status| status.success()));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(delay));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for name in ["out/a.lance", "out/b.lance", "out/c.lance"] {
+            if let Ok(bytes) = std::fs::read(dir.path(name)) {
+                assert!(bytes == complete, "{name}, killed {delay} ms after the first file");
+            }
+        }
+        std::fs::remove_dir_all(dir.path("out")).unwrap();
+    }
+}

@@ -35,7 +35,29 @@ fn directories() {
     std::fs::create_dir(dir.path("d.lance")).unwrap();
     let message = dir.lancet("cat d.lance").failed();
     assert!(message.starts_with("d.lance: is a directory, not a file"), "{message}");
-    assert_eq!(dir.lancet("convert t.csv d.lance").failed(), "d.lance: is a directory");
+    dir.lancet("convert t.csv d.lance").ok(); // as `cp` does
+    dir.lancet("verify d.lance/t.lance").ok();
+    std::fs::create_dir(dir.path("e.csv")).unwrap();
+    std::fs::create_dir(dir.path("e.csv/t.lance")).unwrap();
+    assert_eq!(dir.lancet("convert t.csv e.csv").failed(), "e.csv/t.lance: is a directory");
+}
+
+#[test]
+fn tables_are_no_files() {
+    let dir = with_table("tables");
+    std::fs::create_dir_all(dir.path("t.lance/_versions")).unwrap();
+    std::fs::create_dir_all(dir.path("t.lance/data")).unwrap();
+    for command in ["cat", "take --rows 1", "schema", "inspect", "stats", "verify", "row-ids"] {
+        let message = dir.lancet(&format!("{command} t.lance")).failed();
+        assert!(message.starts_with("t.lance: is a Lance table, not a file; "), "{message}");
+        assert!(message.contains("deleted rows") && !message.contains("data/"), "{message}");
+    }
+    let message = dir.lancet("convert t.lance t.csv").failed();
+    assert!(message.starts_with("t.lance: is a Lance table, not a file; "), "{message}");
+    assert_eq!(
+        dir.lancet("convert t.csv t.lance").failed(),
+        "t.lance: is a Lance table; a file put into its folder would not belong to it"
+    );
 }
 
 #[test]

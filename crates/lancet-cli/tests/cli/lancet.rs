@@ -1,5 +1,6 @@
 //! Runs the program in a directory of its own, and compares what it prints with files.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -40,6 +41,20 @@ impl Dir {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lancet"));
         command.args(args.split_whitespace()).current_dir(&self.0).stdin(Stdio::null());
         command
+    }
+
+    /// Runs `lancet` with these bytes on standard input.
+    pub fn piped(&self, args: &str, stdin: impl AsRef<[u8]>) -> Output {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that fails may not read everything.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_ref());
+        child.wait_with_output().unwrap()
     }
 
     /// Runs `lancet` with words separated by spaces.

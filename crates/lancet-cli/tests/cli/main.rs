@@ -3,11 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod analyze;
+#[cfg(feature = "cloud")]
+mod cloud;
 mod convert;
 mod crash;
 mod errors;
 mod help;
 mod lancet;
+mod options;
+mod places;
 mod read;
 mod row_ids;
 mod setup;

@@ -134,7 +134,7 @@ pub(super) fn with_shared<T>(
 /// A read of some rows in progress.
 #[derive(Debug)]
 pub(crate) struct ArrayRequest {
-    file: Arc<OpenFile>,
+    pub(super) file: Arc<OpenFile>,
     projection: Arc<ProjectedColumns>,
     /// Sorted, disjoint, non-empty; `None` asks only for the column metadata.
     rows: Option<Vec<Range<u64>>>,

@@ -309,13 +309,11 @@ impl OpenFile {
         let mut common = None;
         for leaf in leaves {
             let Some(column) = self.column(leaf.column) else { continue };
-            ensure!(
-                column.num_rows <= self.index.num_rows,
-                "column {} has {} rows in a file of {}",
-                leaf.column,
-                column.num_rows,
-                self.index.num_rows
-            );
+            let (found, all) = (column.num_rows, self.index.num_rows);
+            if found > all {
+                let rule = format!("the column has {found} rows in a file of {all}");
+                return self.named(Err(Error::corrupt(rule)).in_column(leaf.column));
+            }
             if *common.get_or_insert(column.num_rows) != column.num_rows {
                 return Err(Error::invalid(
                     "the columns asked for have different numbers of rows; read them one by one",

@@ -17,6 +17,7 @@ pub(crate) mod inspect;
 mod leaf;
 #[cfg(feature = "mmap")]
 mod map;
+mod names;
 mod opening;
 mod options;
 mod place;
@@ -312,7 +313,29 @@ impl FileReader {
     ///
     /// What is wrong with the file is in the result; errors are only those of reading it.
     pub fn verify(&self) -> Result<verify::Verification> {
-        verify::verify(self)
+        self.verify_with(|_, _| ())
+    }
+
+    /// [`FileReader::verify`], and says how far it has come: what is done, and what there is to do in
+    /// all. Both count bytes, and bytes that are looked at several times as often.
+    ///
+    /// ```
+    /// # use lancet::{FileReader, FileWriter, ReadOptions, WriteOptions};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ids = std::sync::Arc::new(arrow_array::Int32Array::from_iter_values(0..1000));
+    /// # let batch = arrow_array::RecordBatch::try_from_iter([("id", ids as _)])?;
+    /// # let mut file = Vec::new();
+    /// # let mut writer = FileWriter::new(&mut file, batch.schema(), WriteOptions::default())?;
+    /// # writer.write(&batch)?;
+    /// # writer.finish_into()?;
+    /// let reader = FileReader::from_bytes(file, ReadOptions::default())?;
+    /// let found = reader.verify_with(|done, all| eprintln!("{done} of {all} bytes"))?;
+    /// assert!(found.problems.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn verify_with(&self, mut progress: impl FnMut(u64, u64)) -> Result<verify::Verification> {
+        verify::verify(self, &mut progress)
     }
 
     fn projection(&self, columns: &[String]) -> Result<Arc<ProjectedColumns>> {

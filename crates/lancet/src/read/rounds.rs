@@ -30,10 +30,11 @@ impl Rounds {
         rows: Option<Vec<Range<u64>>>,
         budget: Budget,
     ) -> Result<Self> {
-        Ok(if file.arrays.is_some() {
-            Self::Arrays(Box::new(ArrayRequest::new(file, projection, rows, budget)?))
+        let of_file = file.clone();
+        of_file.named(if file.arrays.is_some() {
+            ArrayRequest::new(file, projection, rows, budget).map(Box::new).map(Self::Arrays)
         } else {
-            Self::Layouts(Box::new(LayoutRequest::new(file, projection, rows, budget)?))
+            LayoutRequest::new(file, projection, rows, budget).map(Box::new).map(Self::Layouts)
         })
     }
 
@@ -47,25 +48,36 @@ impl Rounds {
 
     /// Hands over the bytes of [`Rounds::spans`], in the same order.
     pub(crate) fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        match self {
+        let supplied = match self {
             Self::Layouts(request) => request.supply(bytes),
             Self::Arrays(request) => request.supply(bytes),
-        }
+        };
+        self.file().named(supplied)
     }
 
     /// See [`LayoutRequest::place_values`].
     pub(crate) fn place_values(&mut self, source: &FileSource) -> Result<()> {
-        match self {
+        let placed = match self {
             Self::Layouts(request) => request.place_values(source),
             Self::Arrays(_) => Ok(()),
-        }
+        };
+        self.file().named(placed)
     }
 
     /// The rows, in file order.
     pub(crate) fn finish(self) -> Result<RecordBatch> {
-        match self {
+        let file = self.file().clone();
+        file.named(match self {
             Self::Layouts(request) => request.finish(),
             Self::Arrays(request) => request.finish(),
+        })
+    }
+
+    /// Corruptions leave here with the name of their column: whatever reads rows passes by.
+    fn file(&self) -> &Arc<OpenFile> {
+        match self {
+            Self::Layouts(request) => &request.file,
+            Self::Arrays(request) => &request.file,
         }
     }
 }

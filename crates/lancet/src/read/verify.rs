@@ -64,16 +64,73 @@ impl Verification {
     }
 }
 
-/// Checks everything.
-pub(super) fn verify(reader: &FileReader) -> Result<Verification> {
-    let mut found = Verification::default();
-    let file = reader.file.as_ref();
-    if let Some(columns) = &file.arrays {
-        verify_arrays::verify(reader, columns, &mut found)?;
-        verify_zones::verify(reader, &mut found)?;
-        return Ok(found);
+/// How far a check has come. Three steps look at all bytes of the pages: checksums, pages, fields.
+pub(super) struct Progress<'a> {
+    tell: &'a mut dyn FnMut(u64, u64),
+    /// Bytes of the pages.
+    step_bytes: u64,
+    steps_done: u64,
+    done: u64,
+}
+
+impl<'a> Progress<'a> {
+    const STEPS: u64 = 3;
+
+    fn new(tell: &'a mut dyn FnMut(u64, u64)) -> Self {
+        Self { tell, step_bytes: 0, steps_done: 0, done: 0 }
     }
-    let columns = load_columns(reader, &mut found)?;
+
+    /// Sets the size of a step.
+    fn start(&mut self, pages: &[PlacedPage<'_>]) {
+        self.step_bytes = pages.iter().map(|page| size(page.buffers)).fold(0, u64::saturating_add);
+        self.add(0);
+    }
+
+    /// Counts bytes of a step. Some belong to no page and pages may share some, so the sum is held
+    /// inside the step.
+    pub(super) fn add(&mut self, bytes: u64) {
+        let end = self.step_bytes.saturating_mul(self.steps_done.saturating_add(1));
+        self.done = self.done.saturating_add(bytes).min(end);
+        (self.tell)(self.done, self.step_bytes.saturating_mul(Self::STEPS));
+    }
+
+    /// Some steps are done, whatever was counted.
+    pub(super) fn finish_steps(&mut self, steps: u64) {
+        self.steps_done = steps.min(Self::STEPS);
+        self.done = self.step_bytes.saturating_mul(self.steps_done);
+        (self.tell)(self.done, self.step_bytes.saturating_mul(Self::STEPS));
+    }
+}
+
+/// Bytes of some spans.
+pub(super) fn size(spans: &[Range<u64>]) -> u64 {
+    spans.iter().map(|span| span.end.saturating_sub(span.start)).fold(0, u64::saturating_add)
+}
+
+/// Checks everything.
+pub(super) fn verify(
+    reader: &FileReader,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Verification> {
+    let mut found = Verification::default();
+    let mut progress = Progress::new(progress);
+    match &reader.file.arrays {
+        Some(columns) => verify_arrays::verify(reader, columns, &mut found, &mut progress)?,
+        None => verify_layouts(reader, &mut found, &mut progress)?,
+    }
+    verify_zones::verify(reader, &mut found)?;
+    progress.finish_steps(Progress::STEPS);
+    reader.file.name_problems(&mut found.problems);
+    Ok(found)
+}
+
+fn verify_layouts(
+    reader: &FileReader,
+    found: &mut Verification,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    let file = reader.file.as_ref();
+    let columns = load_columns(reader, found)?;
     let pages = columns.iter().flat_map(|column| {
         column.column.pages.iter().map(|page| PlacedPage {
             column: column.leaf.column,
@@ -81,19 +138,20 @@ pub(super) fn verify(reader: &FileReader) -> Result<Verification> {
             buffers: &page.buffers,
         })
     });
-    found.compare_checksums(file, &pages.collect::<Vec<_>>())?;
+    found.compare_checksums(file, &pages.collect::<Vec<_>>(), progress)?;
     for column in &columns {
         for page in &column.column.pages {
             found.num_pages = found.num_pages.saturating_add(1);
             let checked = check_page(file, column, page);
             found.note(checked.in_page(page.number).in_column(column.leaf.column))?;
+            progress.add(size(&page.buffers));
         }
     }
+    progress.finish_steps(2);
     if found.problems.is_empty() {
-        read_fields(reader, &columns, &mut found)?;
+        read_fields(reader, &columns, found, progress)?;
     }
-    verify_zones::verify(reader, &mut found)?;
-    Ok(found)
+    Ok(())
 }
 
 /// A column whose metadata is sound.
@@ -145,6 +203,19 @@ impl Verification {
         &mut self,
         file: &OpenFile,
         pages: &[PlacedPage<'_>],
+        progress: &mut Progress<'_>,
+    ) -> Result<()> {
+        progress.start(pages);
+        self.compare_each(file, pages, progress)?;
+        progress.finish_steps(1);
+        Ok(())
+    }
+
+    fn compare_each(
+        &mut self,
+        file: &OpenFile,
+        pages: &[PlacedPage<'_>],
+        progress: &mut Progress<'_>,
     ) -> Result<()> {
         let Some(Some(checksums)) = self.note(file.load_checksums())? else { return Ok(()) };
         let columns = (0..).take(file.index.columns.len());
@@ -166,6 +237,7 @@ impl Verification {
             let compared = place(compare(), &buffer.span, pages);
             self.note(compared)?;
             self.num_checksums = self.num_checksums.saturating_add(1);
+            progress.add(buffer.span.end.saturating_sub(buffer.span.start));
         }
         for page in pages {
             for (i, span) in page.buffers.iter().enumerate() {
@@ -223,6 +295,7 @@ fn read_fields(
     reader: &FileReader,
     columns: &[LoadedColumn<'_>],
     found: &mut Verification,
+    progress: &mut Progress<'_>,
 ) -> Result<()> {
     let fields = reader.everything.schema.fields().iter();
     for (field, node) in fields.zip(&reader.everything.nodes) {
@@ -233,8 +306,12 @@ fn read_fields(
             projection.leaves.iter().any(|leaf| leaf.column == column.leaf.column)
         };
         let columns: Vec<&LoadedColumn<'_>> = columns.iter().filter(of_field).collect();
-        for rows in stretches(reader, &columns) {
+        let bytes = reader.file.stored_bytes(&projection.leaves);
+        let stretches = stretches(reader, &columns);
+        let share = bytes.checked_div(stretches.len() as u64).unwrap_or(0);
+        for rows in stretches {
             found.note(reader.read(&projection, rows))?;
+            progress.add(share);
         }
     }
     Ok(())

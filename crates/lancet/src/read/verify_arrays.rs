@@ -10,7 +10,7 @@ use super::FileReader;
 use super::arrays::{load_column, with_shared};
 use super::file::OpenFile;
 use super::projected::ProjectedColumns;
-use super::verify::{PlacedPage, SOME_ROWS, STRETCH_BYTES, Verification};
+use super::verify::{PlacedPage, Progress, SOME_ROWS, STRETCH_BYTES, Verification, size};
 use crate::codec::Budget;
 use crate::error::{Corrupt, Locate, Result};
 use crate::page_v2_0::check::ColumnRead;
@@ -24,6 +24,7 @@ pub(super) fn verify(
     reader: &FileReader,
     columns: &Columns,
     found: &mut Verification,
+    progress: &mut Progress<'_>,
 ) -> Result<()> {
     let file = reader.file.as_ref();
     let loaded = load_columns(file, columns, found)?;
@@ -34,15 +35,16 @@ pub(super) fn verify(
             buffers: &page.buffers,
         })
     });
-    found.compare_checksums(file, &pages.collect::<Vec<_>>())?;
+    found.compare_checksums(file, &pages.collect::<Vec<_>>(), progress)?;
     if loaded.len() == columns.len() {
         check_rows(file, columns, found)?;
     }
     for node in &file.nodes {
-        check_pages(file, columns, node, 0, found)?;
+        check_pages(file, columns, (node, 0), found, progress)?;
     }
+    progress.finish_steps(2);
     if found.problems.is_empty() {
-        read_fields(reader, columns, found)?;
+        read_fields(reader, columns, found, progress)?;
     }
     Ok(())
 }
@@ -85,12 +87,12 @@ fn check_rows(file: &OpenFile, columns: &Columns, found: &mut Verification) -> R
 fn check_pages(
     file: &OpenFile,
     columns: &Columns,
-    node: &Node,
-    depth: usize,
+    (node, depth): (&Node, usize),
     found: &mut Verification,
+    progress: &mut Progress<'_>,
 ) -> Result<()> {
     for child in node.children() {
-        check_pages(file, columns, child, depth.saturating_add(1), found)?;
+        check_pages(file, columns, (child, depth.saturating_add(1)), found, progress)?;
     }
     for number in columns.own(node, depth)? {
         let Some(column) = columns.get(number) else { continue };
@@ -98,6 +100,7 @@ fn check_pages(
             found.num_pages = found.num_pages.saturating_add(1);
             let checked = check_page(file, columns, node, &column, page);
             found.note(checked.in_page(page.number).in_column(number))?;
+            progress.add(size(&page.buffers));
         }
     }
     Ok(())
@@ -128,7 +131,12 @@ fn check_page(
 }
 
 /// Reads the columns of each top-level field together.
-fn read_fields(reader: &FileReader, columns: &Columns, found: &mut Verification) -> Result<()> {
+fn read_fields(
+    reader: &FileReader,
+    columns: &Columns,
+    found: &mut Verification,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
     let fields = reader.everything.schema.fields().iter();
     for (field, node) in fields.zip(&reader.everything.nodes) {
         let schema = Arc::new(Schema::new(vec![field.clone()]));
@@ -137,8 +145,13 @@ fn read_fields(reader: &FileReader, columns: &Columns, found: &mut Verification)
         let numbers = columns.of_nodes(std::slice::from_ref(node))?;
         let of_field: Vec<_> = numbers.iter().filter_map(|n| columns.get(*n)).collect();
         let num_rows = columns.check_rows(node, 0)?;
-        for rows in stretches(reader, node, columns, &of_field, num_rows) {
+        let bytes = of_field.iter().map(|column| column.stored_bytes());
+        let bytes = bytes.fold(0, u64::saturating_add);
+        let stretches = stretches(reader, node, columns, &of_field, num_rows);
+        let share = bytes.checked_div(stretches.len() as u64).unwrap_or(0);
+        for rows in stretches {
             found.note(reader.read(&projection, rows))?;
+            progress.add(share);
         }
     }
     Ok(())

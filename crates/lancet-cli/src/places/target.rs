@@ -1,0 +1,212 @@
+//! Where new files go: to disk, to a URL, to standard output.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::{Access, FormatName, Place, Remote, Temporary};
+use crate::error::{Error, InFile, Result};
+use crate::format::{Format, is_table};
+
+/// Where a new file goes, and what it will be.
+pub struct Target {
+    place: TargetPlace,
+    name: PathBuf,
+    format: Format,
+}
+
+enum TargetPlace {
+    Disk(PathBuf),
+    Standard,
+    Url(Box<Remote>),
+}
+
+impl Target {
+    /// The target that an argument names; `to` is the format that the user named.
+    pub fn new(path: &Path, to: Option<&FormatName>, access: &Access) -> Result<Self> {
+        let place = match Place::of(path)? {
+            Place::Standard if to.is_none() => {
+                let message = "standard output has no ending; say the format: --to csv";
+                return Err(Error::Usage(message.into()));
+            }
+            Place::Standard => TargetPlace::Standard,
+            Place::Disk(disk) => TargetPlace::Disk(disk),
+            Place::Url(url) => TargetPlace::Url(Box::new(Remote::new(&url, access)?)),
+        };
+        let format = to.map_or_else(|| Format::from_path(path), |to| Ok(to.format))?;
+        let name = match place {
+            TargetPlace::Standard => "standard output".into(),
+            _ => path.into(),
+        };
+        Ok(Self { place, name, format })
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// The format of the new file.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether the bytes go to standard output.
+    pub fn is_standard(&self) -> bool {
+        matches!(self.place, TargetPlace::Standard)
+    }
+
+    /// Whether there is a file that the new one would replace.
+    pub fn exists(&self) -> Result<bool> {
+        match &self.place {
+            TargetPlace::Disk(path) => Ok(path.is_file() && !is_device(path)),
+            TargetPlace::Standard => Ok(false),
+            TargetPlace::Url(remote) => remote.exists().in_file(&self.name),
+        }
+    }
+
+    /// Fails if writing it would destroy `input`.
+    pub fn check_not_same(&self, input: &Path) -> Result<()> {
+        match (&self.place, Place::of(input)?) {
+            (TargetPlace::Disk(output), Place::Disk(input)) => check_not_same(&input, output),
+            (TargetPlace::Url(_), Place::Url(_)) if input == self.name => Err(same(&self.name)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is left to do when all bytes are written.
+pub enum End {
+    Rename { temporary: Temporary, file: File, path: PathBuf },
+    Send { temporary: Temporary, remote: Box<Remote> },
+    Nothing(Arc<Pipe>),
+}
+
+/// Where bytes go.
+pub type Bytes = Box<dyn Write + Send>;
+
+impl Target {
+    /// Where the bytes go first.
+    pub fn start(&self) -> Result<(Bytes, End)> {
+        let buffered = |file: File| Box::new(BufWriter::with_capacity(1 << 20, file));
+        match &self.place {
+            TargetPlace::Disk(path) if path.is_dir() => {
+                let what = if is_table(path) { "is a Lance table" } else { "is a directory" };
+                Err(Error::new(what).about(&self.name))
+            }
+            // A device or a pipe must not be replaced by a file.
+            TargetPlace::Disk(path) if is_device(path) => {
+                let file = File::options().write(true).open(path).in_file(&self.name)?;
+                Ok(piped(Box::new(file)))
+            }
+            TargetPlace::Disk(path) => {
+                let (temporary, file) = Temporary::beside(path).in_file(&self.name)?;
+                let bytes = buffered(file.try_clone().in_file(&self.name)?);
+                Ok((bytes, End::Rename { temporary, file, path: path.clone() }))
+            }
+            TargetPlace::Url(remote) => {
+                let (temporary, file) = Temporary::anywhere("part").in_file(&self.name)?;
+                Ok((buffered(file), End::Send { temporary, remote: remote.clone() }))
+            }
+            TargetPlace::Standard => Ok(piped(Box::new(io::stdout()))),
+        }
+    }
+}
+
+impl End {
+    /// Has the complete file appear. Returns its size.
+    pub fn finish(self, name: &Path) -> Result<u64> {
+        match self {
+            Self::Rename { temporary, file, path } => {
+                // Or a crash of the system could leave the name without the bytes.
+                file.sync_data().in_file(name)?;
+                drop(file);
+                temporary.rename(&path).in_file(name)
+            }
+            Self::Send { temporary, remote } => remote.upload(temporary.path()).in_file(name),
+            Self::Nothing(pipe) => Ok(pipe.bytes.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// The error of a write: that nobody reads any more is none.
+    pub fn failed(&self, message: String, name: &Path) -> Error {
+        match self {
+            Self::Nothing(pipe) if pipe.closed.load(Ordering::Relaxed) => Error::ClosedPipe,
+            _ => Error::new(message).about(name),
+        }
+    }
+}
+
+/// What has gone through a pipe.
+#[derive(Default)]
+pub struct Pipe {
+    closed: AtomicBool,
+    bytes: AtomicU64,
+}
+
+/// Writes on, and notes in a [`Pipe`] what happens.
+struct Piped(Bytes, Arc<Pipe>);
+
+fn piped(to: Bytes) -> (Bytes, End) {
+    let pipe = Arc::<Pipe>::default();
+    let bytes = BufWriter::with_capacity(1 << 16, Piped(to, pipe.clone()));
+    (Box::new(bytes), End::Nothing(pipe))
+}
+
+impl Piped {
+    fn note<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            self.1.closed.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+}
+
+impl Write for Piped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write(bytes);
+        let written = self.note(written)?;
+        self.1.bytes.fetch_add(written as u64, Ordering::Relaxed);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.0.flush();
+        self.note(flushed)
+    }
+}
+
+/// Whether a path leads to something that takes bytes but is no file: a device, a pipe, or
+/// `/dev/stdout`, which may stand for a file and still must not become one.
+fn is_device(path: &Path) -> bool {
+    let stands_for_another = ["/dev/fd", "/proc"].iter().any(|folder| path.starts_with(folder))
+        || path.starts_with("/dev") && path.is_symlink();
+    path.exists() && !path.is_dir() && (stands_for_another || !path.is_file())
+}
+
+/// Fails if writing `output` would destroy `input`.
+fn check_not_same(input: &Path, output: &Path) -> Result<()> {
+    match (input.canonicalize(), output.canonicalize()) {
+        (Ok(a), Ok(b)) if a == b && a.is_file() => Err(same(output)),
+        _ => Ok(()),
+    }
+}
+
+fn same(output: &Path) -> Error {
+    let message = "input and output are the same file; choose another output";
+    Error::new(message).about(output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_not_written_onto_itself() {
+        let here = Path::new("Cargo.toml");
+        assert!(check_not_same(here, Path::new("./src/../Cargo.toml")).is_err());
+        assert!(check_not_same(here, Path::new("nowhere.csv")).is_ok());
+    }
+}
