@@ -73,9 +73,75 @@ pub fn speed(n: u64, duration: Duration) -> String {
     format!("{}/s", bytes(per_second as u64))
 }
 
+/// The bytes that a text like `1500`, `64 KiB` or `1.5GB` means: kB, MB, GB and TB are powers of
+/// a thousand, KiB, MiB, GiB and TiB of 1,024. Small and capital letters are the same.
+#[allow(dead_code)] // options of several commands read their sizes with it
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let refused = || format!("`{text}` is no size; write it as 1500, 64KiB, 8MB or 1.5GB");
+    let trimmed = text.trim();
+    let digits_end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = trimmed.split_at(digits_end.unwrap_or(trimmed.len()));
+    let unit: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "tib" => 1 << 40,
+        _ => return Err(refused()),
+    };
+    // Whole numbers, so that no digit is lost where a float has none left.
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
+    let whole: u128 = whole.parse().map_err(|_| refused())?;
+    let places = u32::try_from(decimals.len()).map_err(|_| refused())?;
+    let decimals: u128 = decimals.parse().map_err(|_| refused())?;
+    let too_large = || format!("`{text}` is more than {} bytes", count(u64::MAX));
+    let parts = 10_u128.checked_pow(places).ok_or_else(refused)?;
+    let fraction = decimals.checked_mul(unit.into()).ok_or_else(refused)? / parts;
+    let bytes = whole.checked_mul(unit.into()).and_then(|bytes| bytes.checked_add(fraction));
+    bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or_else(too_large)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("1500", 1_500),
+            ("1500 B", 1_500),
+            ("1kB", 1_000),
+            ("64 KiB", 65_536),
+            (" 8mb ", 8_000_000),
+            ("8MiB", 8 << 20),
+            ("1.5GB", 1_500_000_000),
+            ("0.5 gib", 1 << 29),
+            ("2TB", 2_000_000_000_000),
+            ("1.0001 kB", 1_000),
+            ("18446744073709551615", u64::MAX),
+            ("18446744073709551.615 kB", u64::MAX),
+        ] {
+            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused() {
+        for text in ["", "MB", "-1", "1..5", "1.", ".5", "1.2.3", "1 M B", "5 bits", "1e3", "٣"] {
+            let message = parse_bytes(text).unwrap_err();
+            assert!(message.starts_with(&format!("`{text}` is no size; write it as")), "{message}");
+        }
+        for text in ["18446744073709551616", "18446744.1 TB", "99999999999999999999999 TiB"] {
+            assert!(parse_bytes(text).unwrap_err().contains("is more than"), "{text}");
+        }
+        assert!(parse_bytes(&"9".repeat(60)).is_err());
+        assert!(parse_bytes(&format!("0.{}", "9".repeat(60))).is_err());
+    }
 
     #[test]
     fn counts_are_grouped() {
