@@ -24,6 +24,7 @@ mod stats;
 mod table;
 mod take;
 mod text;
+mod time_zones;
 mod units;
 mod verify;
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::error::{Error, InFile, Result};
 use crate::format::check_is_lance;
 use crate::table::Grid;
-use crate::{text, units};
+use crate::{text, time_zones, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -148,20 +148,13 @@ fn zone_table(map: &ZoneMap) -> Result<String> {
     Ok(grid.plain())
 }
 
-/// Instants as those of UTC: names of other time zones say nothing without their tables.
-fn in_utc(bounds: &ArrayRef) -> Result<ArrayRef> {
-    let DataType::Timestamp(unit, Some(_)) = bounds.data_type() else { return Ok(bounds.clone()) };
-    let utc = DataType::Timestamp(*unit, Some("+00:00".into()));
-    arrow_cast::cast(bounds, &utc).map_err(|e| Error::new(e.to_string()))
-}
-
-/// A bound for people.
+/// A bound for people: as `lancet cat` prints values.
 fn bound(bounds: Option<&ArrayRef>, row: usize, exact: bool) -> Result<String> {
     let Some(bounds) = bounds.filter(|bounds| bounds.is_valid(row)) else {
         return Ok("–".into());
     };
     let refused = |e: arrow_schema::ArrowError| Error::new(e.to_string());
-    let bounds = &in_utc(bounds)?;
+    let bounds = &time_zones::readable_array(bounds).map_err(refused)?;
     let formatter =
         ArrayFormatter::try_new(bounds.as_ref(), &FormatOptions::default()).map_err(refused)?;
     let text = formatter.value(row).try_to_string().map_err(refused)?;
@@ -207,8 +200,9 @@ fn column_json(column: &Column, with_zones: bool) -> Result<Value> {
 
 /// A bound for programs: as `lancet cat --format jsonl` prints values.
 fn value(bounds: &ArrayRef, row: usize) -> Result<Value> {
-    let batch = RecordBatch::try_from_iter([("v", in_utc(bounds)?.slice(row, 1))]);
-    let batch = batch.map_err(|e| Error::new(e.to_string()))?;
+    let refused = |e: arrow_schema::ArrowError| Error::new(e.to_string());
+    let bounds = time_zones::readable_array(bounds).map_err(refused)?;
+    let batch = RecordBatch::try_from_iter([("v", bounds.slice(row, 1))]).map_err(refused)?;
     let line = text::json_lines(&batch).map_err(Error::new)?;
     let object: Value = serde_json::from_slice(&line).map_err(|e| Error::new(e.to_string()))?;
     Ok(object["v"].clone())
