@@ -3,6 +3,7 @@
 //! Nothing is guessed: a sample of the rows is written in every form, read back and timed.
 
 mod lance;
+pub mod memory;
 mod parquet;
 mod report;
 mod sample;
@@ -39,7 +40,7 @@ pub struct Args {
     /// File to analyze: .lance, .parquet, .arrow or another that `convert` reads
     file: PathBuf,
     /// Only these columns, separated by commas; fields of structs are named with dots
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(short, long, value_delimiter = ',', value_name = "NAMES")]
     columns: Vec<String>,
     /// Look at about this many rows, spread over the file
     #[arg(long, value_name = "ROWS", default_value_t = 1 << 20, value_parser = clap::value_parser!(u64).range(1..))]
