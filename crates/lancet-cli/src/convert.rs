@@ -8,6 +8,7 @@ use lancet::{ColumnOptions, Profile, Version, WriteOptions};
 
 use crate::error::{Error, Result};
 use crate::format::Format;
+use crate::lines::{Report, Width};
 use crate::output::OutputFile;
 use crate::{copy, explain, input, output, units};
 
@@ -54,6 +55,8 @@ pub struct Args {
     /// Print how each page of a Lance file is encoded, why, and what else was considered
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    width: Width,
 }
 
 /// One `--set`.
@@ -76,7 +79,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     }
     let copied = copy::fill(input, output, quiet)?;
     if let Some(summary) = copied.summary.as_ref().filter(|_| args.explain) {
-        explain::write(summary, out)?;
+        explain::write(summary, &mut Report::new(out, args.width.get()))?;
     }
     if !quiet {
         let bytes_in = args.input.metadata().map_or(0, |m| m.len());

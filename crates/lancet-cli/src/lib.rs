@@ -13,6 +13,7 @@ mod explain;
 mod format;
 mod input;
 mod inspect;
+mod lines;
 mod output;
 mod progress;
 mod row_ids;

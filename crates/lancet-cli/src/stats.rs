@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
 use crate::format::check_is_lance;
+use crate::lines::{Report, Width};
 use crate::table::Grid;
 use crate::{text, time_zones, units};
 
@@ -39,6 +40,8 @@ pub struct Args {
     /// Columns to show; nested ones with dots: a,b.c
     #[arg(short, long, value_delimiter = ',')]
     columns: Vec<String>,
+    #[command(flatten)]
+    width: Width,
 }
 
 /// A column and its zone map.
@@ -65,12 +68,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         });
         return Ok(writeln!(out, "{report:#}")?);
     }
-    writeln!(out, "{name}: {}\n", units::rows(reader.num_rows()))?;
-    writeln!(out, "{}", column_table(&columns)?)?;
+    let mut out = Report::new(out, args.width.get());
+    out.line(format!("{name}: {}", units::rows(reader.num_rows())))?;
+    out.line("")?;
+    out.grid(&column_table(&columns)?)?;
     for column in columns.iter().filter(|_| args.zones) {
         if let Some(map) = &column.map {
-            writeln!(out, "\n{} ({})", column.name.escape_debug(), column.data_type)?;
-            writeln!(out, "{}", zone_table(map)?)?;
+            out.line("")?;
+            out.line(format!("{} ({})", column.name.escape_debug(), column.data_type))?;
+            out.grid(&zone_table(map)?)?;
         }
     }
     Ok(())
@@ -104,7 +110,7 @@ fn columns(reader: &FileReader, names: &[String]) -> lancet::Result<Vec<Column>>
     Ok(known.into_iter().map(with_map).collect())
 }
 
-fn column_table(columns: &[Column]) -> Result<String> {
+fn column_table(columns: &[Column]) -> Result<Grid> {
     let header = ["column", "type", ">rows", ">nulls", ">NaN", ">zones", "min", "max"];
     let mut grid = Grid::new(&header);
     for Column { name, data_type, map, missing } in columns {
@@ -127,10 +133,10 @@ fn column_table(columns: &[Column]) -> Result<String> {
             bound(all.max.as_ref(), 0, all.exact)?,
         ]);
     }
-    Ok(grid.plain())
+    Ok(grid)
 }
 
-fn zone_table(map: &ZoneMap) -> Result<String> {
+fn zone_table(map: &ZoneMap) -> Result<Grid> {
     let mut grid = Grid::new(&[">zone", ">first row", ">rows", ">nulls", ">NaN", "min", "max"]);
     for zone in 0..map.num_zones() {
         let (rows, exact) = (map.rows(zone), map.is_exact(zone));
@@ -145,7 +151,7 @@ fn zone_table(map: &ZoneMap) -> Result<String> {
             bound(Some(map.max()), zone, exact)?,
         ]);
     }
-    Ok(grid.plain())
+    Ok(grid)
 }
 
 /// A bound for people: as `lancet cat` prints values.

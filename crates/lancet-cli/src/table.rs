@@ -1,5 +1,7 @@
 //! Tables for people: aligned columns, long values cut, control characters made visible.
 
+mod fit;
+
 use arrow_array::RecordBatch;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;

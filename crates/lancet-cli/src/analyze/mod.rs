@@ -22,6 +22,7 @@ use lancet::{Profile, Version};
 
 use crate::error::{Error, Result};
 use crate::input::Selection;
+use crate::lines::{Report, Width};
 use crate::progress;
 use lance::{Options, Trial};
 use sample::Sample;
@@ -57,6 +58,8 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    width: Width,
 }
 
 /// A version in which a column may have several forms.
@@ -119,7 +122,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{:#}", report::json(&analysis))?;
         return Ok(());
     }
-    report::write(&analysis, &args.file, out)
+    report::write(&analysis, &args.file, &mut Report::new(out, args.width.get()))
 }
 
 fn analyze(args: &Args, quiet: bool) -> Result<Analysis> {
