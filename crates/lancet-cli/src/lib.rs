@@ -77,7 +77,7 @@ enum Command {
     Analyze(analyze::Args),
     /// Show the row ids of a fragment
     RowIds(row_ids::Args),
-    /// Write and read a made-up table, and say what each step cost
+    /// See what lancet does, on made-up data and beside Parquet
     Demo(demo::Args),
 }
 

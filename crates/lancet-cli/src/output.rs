@@ -175,19 +175,19 @@ fn line(error: impl std::fmt::Display) -> String {
 }
 
 /// A file that is removed unless it is renamed.
-struct Temporary {
-    path: PathBuf,
+pub struct Temporary {
+    pub path: PathBuf,
     renamed: bool,
 }
 
 impl Temporary {
-    fn beside(path: &Path) -> Self {
+    pub fn beside(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let path = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
         Self { path, renamed: false }
     }
 
-    fn rename(&mut self, path: &Path) -> std::io::Result<u64> {
+    pub fn rename(&mut self, path: &Path) -> std::io::Result<u64> {
         std::fs::rename(&self.path, path)?;
         self.renamed = true;
         Ok(path.metadata()?.len())

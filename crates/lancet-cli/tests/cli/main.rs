@@ -5,6 +5,7 @@
 mod analyze;
 mod convert;
 mod crash;
+mod demo;
 mod errors;
 mod help;
 mod lancet;
