@@ -15,3 +15,4 @@ mod row_ids;
 mod sql;
 mod stats;
 mod verify;
+mod width;
