@@ -2,6 +2,7 @@
 
 mod aims;
 mod chart;
+mod marks;
 
 use std::fmt::Write;
 

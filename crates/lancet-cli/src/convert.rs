@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::input::Selection;
 use crate::jobs::{self, Job};
+use crate::lines::{Report, Width};
 use crate::output::OutputFile;
 use crate::places::{Access, FormatName, InputFile, Target};
 use crate::summary::{Converted, Summary};
@@ -87,6 +88,8 @@ pub struct Args {
     explain: bool,
     #[command(flatten)]
     access: Access,
+    #[command(flatten)]
+    width: Width,
 }
 
 /// One `--set`.
@@ -211,7 +214,7 @@ impl Args {
             if one_of_many {
                 writeln!(out, "{}", name.display())?;
             }
-            explain::write(summary, out)?;
+            explain::write(summary, &mut Report::new(out, self.width.get()))?;
         }
         let (rows, bytes_in, bytes_out) = (copied.rows, file.size_bytes(), copied.bytes);
         Ok(Converted::Written { rows, bytes_in, bytes_out, replaced })

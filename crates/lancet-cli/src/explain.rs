@@ -1,18 +1,17 @@
 //! How the pages of a new file are encoded, and why.
 
-use std::io::Write;
-
 use lancet::{PageSummary, WriteSummary};
 
 use crate::error::Result;
+use crate::lines::Report;
 use crate::units;
 
 /// Prints each column. Pages that follow one another with the same form share a line; the forms
 /// that were considered are those of the first of them.
-pub fn write(summary: &WriteSummary, out: &mut dyn Write) -> Result<()> {
+pub fn write(summary: &WriteSummary, out: &mut Report<'_>) -> Result<()> {
     for column in &summary.columns {
         let bytes = column.pages.iter().map(|page| page.bytes).sum();
-        writeln!(out, "{}: {}", column.name, units::bytes(bytes))?;
+        out.line(format!("{}: {}", column.name.escape_debug(), units::bytes(bytes)))?;
         for alike in column.pages.chunk_by(is_alike) {
             write_pages(alike, out)?;
         }
@@ -29,23 +28,22 @@ fn shape(encoding: &str) -> String {
     encoding.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-fn write_pages(pages: &[PageSummary], out: &mut dyn Write) -> Result<()> {
+fn write_pages(pages: &[PageSummary], out: &mut Report<'_>) -> Result<()> {
     let Some(first) = pages.first() else { return Ok(()) };
     let (rows, bytes) = pages.iter().fold((0, 0), |(r, b), p| (r + p.rows, b + p.bytes));
-    writeln!(
-        out,
+    out.line(format!(
         "  {}, {}, {}: {}, {}",
         units::counted(pages.len() as u64, "page"),
         units::rows(rows),
         units::bytes(bytes),
         first.layout,
         first.encoding
-    )?;
-    writeln!(out, "    why: {}", first.reason)?;
+    ))?;
+    out.line(format!("    why: {}", first.reason))?;
     let mut candidates: Vec<_> = first.candidates.iter().collect();
     candidates.sort_by_key(|candidate| candidate.bytes);
     for candidate in candidates {
-        writeln!(out, "    {:>9}  {}", units::bytes(candidate.bytes), candidate.encoding)?;
+        out.line(format!("    {:>9}  {}", units::bytes(candidate.bytes), candidate.encoding))?;
     }
     Ok(())
 }

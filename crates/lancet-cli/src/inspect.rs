@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
 use crate::places::{Access, InputFile};
+use crate::lines::{Report, Width};
 use crate::table::Grid;
 use crate::units;
 
@@ -35,6 +36,8 @@ pub struct Args {
     columns: Vec<String>,
     #[command(flatten)]
     access: Access,
+    #[command(flatten)]
+    width: Width,
 }
 
 /// Runs the command.
@@ -50,17 +53,18 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{:#}", file_json(&file, &report, args.pages))?;
         return Ok(());
     }
-    writeln!(out, "{}", args.file.display())?;
-    write_summary(&report, out)?;
-    writeln!(out, "\n{}", column_table(&report))?;
-    if args.pages {
-        for column in &report.columns {
-            writeln!(out, "\n{}", column_title(column))?;
-            writeln!(out, "{}", page_table(column, report.file_bytes))?;
-            if let Some(map) = &column.zone_map {
-                let (at, size) = (units::count(map.position), units::count(map.bytes));
-                writeln!(out, "{} at {at}: {size} bytes", map.holds)?;
-            }
+    let mut out = Report::new(out, args.width.get());
+    out.line(args.file.display().to_string())?;
+    write_summary(&report, &mut out)?;
+    out.line("")?;
+    out.grid(&column_table(&report))?;
+    for column in report.columns.iter().filter(|_| args.pages) {
+        out.line("")?;
+        out.line(column_title(column))?;
+        out.grid(&page_table(column, report.file_bytes))?;
+        if let Some(map) = &column.zone_map {
+            let (at, size) = (units::count(map.position), units::count(map.bytes));
+            out.line(format!("{} at {at}: {size} bytes", map.holds))?;
         }
     }
     Ok(())
@@ -84,28 +88,27 @@ fn keep_columns(report: &mut FileReport, names: &[String]) -> Result<(), String>
 }
 
 /// The lines above the table.
-pub fn write_summary(report: &FileReport, out: &mut dyn Write) -> Result<()> {
+fn write_summary(report: &FileReport, out: &mut Report<'_>) -> Result<()> {
     let part =
         |bytes| format!("{} ({})", units::bytes(bytes), units::share(bytes, report.file_bytes));
-    writeln!(out, "  version   {}", report.version)?;
-    writeln!(out, "  rows      {}", units::count(report.num_rows))?;
-    writeln!(
-        out,
+    out.line(format!("  version   {}", report.version))?;
+    out.line(format!("  rows      {}", units::count(report.num_rows)))?;
+    out.line(format!(
         "  size      {} ({} per row)",
         units::bytes(report.file_bytes),
         units::per_row(report.file_bytes, report.num_rows)
-    )?;
-    writeln!(out, "  data      {}", part(report.data_bytes))?;
-    writeln!(out, "  metadata  {}", part(report.metadata_bytes))?;
+    ))?;
+    out.line(format!("  data      {}", part(report.data_bytes)))?;
+    out.line(format!("  metadata  {}", part(report.metadata_bytes)))?;
     if report.global_buffers.len() > 1 {
         let sizes: Vec<_> = report.global_buffers.iter().map(|n| units::bytes(*n)).collect();
-        writeln!(out, "  global    {} buffers: {}", sizes.len(), sizes.join(", "))?;
+        out.line(format!("  global    {} buffers: {}", sizes.len(), sizes.join(", ")))?;
     }
     Ok(())
 }
 
 /// One line for each column.
-pub fn column_table(report: &FileReport) -> String {
+fn column_table(report: &FileReport) -> Grid {
     let mut grid = Grid::new(&[
         "column",
         "type",
@@ -131,7 +134,7 @@ pub fn column_table(report: &FileReport) -> String {
             encodings(column),
         ]);
     }
-    grid.plain()
+    grid
 }
 
 /// The distinct encodings of a column in page order, with counts where there are several.
@@ -171,7 +174,7 @@ fn column_title(column: &ColumnReport) -> String {
 }
 
 /// One line for each page, and below it one for each of its buffers.
-fn page_table(column: &ColumnReport, file_bytes: u64) -> String {
+fn page_table(column: &ColumnReport, file_bytes: u64) -> Grid {
     let mut grid =
         Grid::new(&[">page", ">rows", ">position", ">bytes", ">share", ">per row", "holds"]);
     for (number, page) in column.pages.iter().enumerate() {
@@ -196,7 +199,7 @@ fn page_table(column: &ColumnReport, file_bytes: u64) -> String {
             ]);
         }
     }
-    grid.plain()
+    grid
 }
 
 fn file_json(file: &str, report: &FileReport, with_pages: bool) -> Value {

@@ -18,6 +18,7 @@ mod inspect;
 mod man;
 mod jobs;
 mod joined;
+mod lines;
 mod output;
 mod places;
 mod progress;
@@ -31,6 +32,7 @@ mod summary;
 mod table;
 mod take;
 mod text;
+mod time_zones;
 mod units;
 mod verify;
 mod version;
@@ -91,7 +93,7 @@ enum Command {
     Analyze(analyze::Args),
     /// Show the row ids of a table, fragment by fragment
     RowIds(row_ids::Args),
-    /// Write and read a made-up table, and say what each step cost
+    /// See what lancet does, on made-up data and beside Parquet
     Demo(demo::Args),
     /// Print a completion script for your shell
     Completions(completions::Args),

@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
 use crate::places::{self, Access, InputFile};
+use crate::lines::{Report, Width};
 use crate::table::Grid;
-use crate::{text, units};
+use crate::{text, time_zones, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +44,8 @@ pub struct Args {
     columns: Vec<String>,
     #[command(flatten)]
     access: Access,
+    #[command(flatten)]
+    width: Width,
 }
 
 /// A column and its zone map.
@@ -87,12 +90,15 @@ fn run_one(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Option<Value
             "columns": columns.collect::<Result<Vec<_>>>()?,
         })));
     }
-    writeln!(out, "{name}: {}\n", units::rows(reader.num_rows()))?;
-    writeln!(out, "{}", column_table(&columns)?)?;
+    let mut out = Report::new(out, args.width.get());
+    out.line(format!("{name}: {}", units::rows(reader.num_rows())))?;
+    out.line("")?;
+    out.grid(&column_table(&columns)?)?;
     for column in columns.iter().filter(|_| args.zones) {
         if let Some(map) = &column.map {
-            writeln!(out, "\n{} ({})", column.name.escape_debug(), column.data_type)?;
-            writeln!(out, "{}", zone_table(map)?)?;
+            out.line("")?;
+            out.line(format!("{} ({})", column.name.escape_debug(), column.data_type))?;
+            out.grid(&zone_table(map)?)?;
         }
     }
     Ok(None)
@@ -126,7 +132,7 @@ fn columns(reader: &FileReader, names: &[String]) -> lancet::Result<Vec<Column>>
     Ok(known.into_iter().map(with_map).collect())
 }
 
-fn column_table(columns: &[Column]) -> Result<String> {
+fn column_table(columns: &[Column]) -> Result<Grid> {
     let header = ["column", "type", ">rows", ">nulls", ">NaN", ">zones", "min", "max"];
     let mut grid = Grid::new(&header);
     for Column { name, data_type, map, missing } in columns {
@@ -149,10 +155,10 @@ fn column_table(columns: &[Column]) -> Result<String> {
             bound(all.max.as_ref(), 0, all.exact)?,
         ]);
     }
-    Ok(grid.plain())
+    Ok(grid)
 }
 
-fn zone_table(map: &ZoneMap) -> Result<String> {
+fn zone_table(map: &ZoneMap) -> Result<Grid> {
     let mut grid = Grid::new(&[">zone", ">first row", ">rows", ">nulls", ">NaN", "min", "max"]);
     for zone in 0..map.num_zones() {
         let (rows, exact) = (map.rows(zone), map.is_exact(zone));
@@ -167,23 +173,16 @@ fn zone_table(map: &ZoneMap) -> Result<String> {
             bound(Some(map.max()), zone, exact)?,
         ]);
     }
-    Ok(grid.plain())
+    Ok(grid)
 }
 
-/// Instants as those of UTC: names of other time zones say nothing without their tables.
-fn in_utc(bounds: &ArrayRef) -> Result<ArrayRef> {
-    let DataType::Timestamp(unit, Some(_)) = bounds.data_type() else { return Ok(bounds.clone()) };
-    let utc = DataType::Timestamp(*unit, Some("+00:00".into()));
-    arrow_cast::cast(bounds, &utc).map_err(|e| Error::new(e.to_string()))
-}
-
-/// A bound for people.
+/// A bound for people: as `lancet cat` prints values.
 fn bound(bounds: Option<&ArrayRef>, row: usize, exact: bool) -> Result<String> {
     let Some(bounds) = bounds.filter(|bounds| bounds.is_valid(row)) else {
         return Ok("–".into());
     };
     let refused = |e: arrow_schema::ArrowError| Error::new(e.to_string());
-    let bounds = &in_utc(bounds)?;
+    let bounds = &time_zones::readable_array(bounds).map_err(refused)?;
     let formatter =
         ArrayFormatter::try_new(bounds.as_ref(), &FormatOptions::default()).map_err(refused)?;
     let text = formatter.value(row).try_to_string().map_err(refused)?;
@@ -229,8 +228,9 @@ fn column_json(column: &Column, with_zones: bool) -> Result<Value> {
 
 /// A bound for programs: as `lancet cat --format jsonl` prints values.
 fn value(bounds: &ArrayRef, row: usize) -> Result<Value> {
-    let batch = RecordBatch::try_from_iter([("v", in_utc(bounds)?.slice(row, 1))]);
-    let batch = batch.map_err(|e| Error::new(e.to_string()))?;
+    let refused = |e: arrow_schema::ArrowError| Error::new(e.to_string());
+    let bounds = time_zones::readable_array(bounds).map_err(refused)?;
+    let batch = RecordBatch::try_from_iter([("v", bounds.slice(row, 1))]).map_err(refused)?;
     let line = text::json_lines(&batch).map_err(Error::new)?;
     let object: Value = serde_json::from_slice(&line).map_err(|e| Error::new(e.to_string()))?;
     Ok(object["v"].clone())

@@ -1,9 +1,13 @@
 //! Tables for people: aligned columns, long values cut, control characters made visible.
 
+mod fit;
+
 use arrow_array::RecordBatch;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use comfy_table::{CellAlignment, Table, presets};
+
+use crate::time_zones;
 
 /// Longest text of a cell, in characters.
 const MAX_CHARS: usize = 40;
@@ -29,6 +33,7 @@ impl Grid {
     /// The rows of a batch.
     pub fn of_batch(batch: &RecordBatch) -> Result<Self, String> {
         let schema = batch.schema();
+        let batch = &time_zones::readable(batch).map_err(|e| e.to_string())?;
         let options = FormatOptions::default().with_null("null");
         let formatters = batch
             .columns()

@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use lancet::{FileReader, FileWriter, Profile, ReadOptions, Version, WriteOptions, WriteSummary};
 
+use super::memory::value_bytes;
 use super::{Candidate, typical_time};
 use crate::error::{Error, Result};
 
@@ -84,9 +85,8 @@ impl Trial {
     pub fn candidates(&self, profile: Profile) -> Result<Vec<Candidate>> {
         let mut found: Vec<Candidate> = Vec::new();
         let ways: &[Options] = match self.schema.field(0).data_type() {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
-                &STRINGS
-            }
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => &STRINGS,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => &STRINGS,
             other if other.primitive_width().is_some() => &NUMBERS,
             _ => &OTHERS,
         };
@@ -120,7 +120,7 @@ impl Trial {
         }
         let beside = (whole.file.len() as u64).saturating_sub(bytes(&whole.summary)) / pages;
         let scale = file_rows as f64 / rows as f64;
-        let column_bytes = self.column.to_data().get_slice_memory_size().unwrap_or_default();
+        let column_bytes = value_bytes(&self.column);
         let page_bytes = WriteOptions::default().page_bytes() as f64;
         let file_pages = (column_bytes as f64 * scale / page_bytes).ceil().max(1.0);
         let values = if pages > 1 {

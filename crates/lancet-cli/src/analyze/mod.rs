@@ -3,6 +3,7 @@
 //! Nothing is guessed: a sample of the rows is written in every form, read back and timed.
 
 mod lance;
+pub mod memory;
 mod parquet;
 mod report;
 mod sample;
@@ -21,6 +22,7 @@ use lancet::{Profile, Version};
 
 use crate::error::{Error, Result};
 use crate::input::Selection;
+use crate::lines::{Report, Width};
 use crate::progress;
 use lance::{Options, Trial};
 use sample::Sample;
@@ -39,7 +41,7 @@ pub struct Args {
     /// File to analyze: .lance, .parquet, .arrow or another that `convert` reads
     file: PathBuf,
     /// Only these columns, separated by commas; fields of structs are named with dots
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(short, long, value_delimiter = ',', value_name = "NAMES")]
     columns: Vec<String>,
     /// Look at about this many rows, spread over the file
     #[arg(long, value_name = "ROWS", default_value_t = 1 << 20, value_parser = clap::value_parser!(u64).range(1..))]
@@ -56,6 +58,8 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    width: Width,
 }
 
 /// A version in which a column may have several forms.
@@ -118,7 +122,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{:#}", report::json(&analysis))?;
         return Ok(());
     }
-    report::write(&analysis, &args.file, out)
+    report::write(&analysis, &args.file, &mut Report::new(out, args.width.get()))
 }
 
 fn analyze(args: &Args, quiet: bool) -> Result<Analysis> {

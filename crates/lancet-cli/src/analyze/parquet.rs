@@ -89,7 +89,12 @@ impl Values {
                 let array = array.as_primitive::<arrow_array::types::Float64Type>();
                 Self::Double(valid.map(|index| array.value(index)).collect())
             }
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
+            DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View
+            | DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView => {
                 let array = as_type(DataType::LargeBinary)?;
                 let array = array.as_binary::<i64>();
                 let valid: Vec<usize> = valid.collect();

@@ -1,6 +1,5 @@
 //! The findings as a table and as JSON.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,22 +7,23 @@ use serde_json::{Map, Value, json};
 
 use super::{Analysis, Analyzed, Candidate};
 use crate::error::Result;
+use crate::lines::Report;
 use crate::table::Grid;
 use crate::units;
 
 /// Prints each column with all its candidates, then the whole.
-pub fn write(analysis: &Analysis, file: &Path, out: &mut dyn Write) -> Result<()> {
-    writeln!(
-        out,
+pub fn write(analysis: &Analysis, file: &Path, out: &mut Report<'_>) -> Result<()> {
+    out.line(format!(
         "{}: {}, {} looked at, {}",
         file.display(),
         units::rows(analysis.file_rows),
         units::count(analysis.sample_rows),
         units::bytes(analysis.file_bytes)
-    )?;
+    ))?;
     for column in &analysis.columns {
-        writeln!(out, "\n{}", heading(column))?;
-        writeln!(out, "{}", candidates(column))?;
+        out.line("")?;
+        out.line(heading(column))?;
+        out.grid(&candidates(column))?;
         let advice = match column.candidates.get(column.best).and_then(|best| best.options) {
             None | Some([]) => "leave it to the writer".to_owned(),
             Some(options) => {
@@ -31,25 +31,26 @@ pub fn write(analysis: &Analysis, file: &Path, out: &mut dyn Write) -> Result<()
                 options.iter().map(option).collect::<Vec<_>>().join(", ")
             }
         };
-        writeln!(out, "  take: {advice}; {} in the file", units::bytes(column.predicted))?;
+        out.line(format!("  take: {advice}; {} in the file", units::bytes(column.predicted)))?;
     }
     let sets = settings(analysis);
-    writeln!(
-        out,
-        "\nAs a Lance file: {}, {} of what it is now",
+    out.line("")?;
+    out.line(format!(
+        "As a Lance file: {}, {} of what it is now",
         units::bytes(analysis.predicted()),
         units::share(analysis.predicted(), analysis.file_bytes)
-    )?;
-    if !sets.is_empty() {
-        writeln!(out, "  lancet convert {} OUT.lance {}", file.display(), sets.join(" "))?;
+    ))?;
+    if sets.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let words = ["lancet", "convert", &file.display().to_string(), "OUT.lance"].map(String::from);
+    out.command(&words.into_iter().chain(sets).collect::<Vec<_>>())
 }
 
 fn heading(column: &Analyzed) -> String {
     let found = &column.statistics;
     let mut words = vec![
-        format!("{}: {}", column.name, column.data_type),
+        format!("{}: {}", column.name.escape_debug(), column.data_type),
         format!("{} null", units::share(found.nulls, found.rows)),
     ];
     words.extend(found.distinct.map(|n| format!("about {} distinct", units::count(n))));
@@ -59,7 +60,7 @@ fn heading(column: &Analyzed) -> String {
 }
 
 /// The forms, the smallest first; the one to take has a mark.
-fn candidates(column: &Analyzed) -> String {
+fn candidates(column: &Analyzed) -> Grid {
     let header = ["", "form", ">bytes", ">ratio", ">encode", ">decode", ">one row"];
     let mut grid = Grid::new(&header);
     let mut order: Vec<(usize, &Candidate)> = column.candidates.iter().enumerate().collect();
@@ -76,7 +77,7 @@ fn candidates(column: &Analyzed) -> String {
             units::time(candidate.row),
         ]);
     }
-    grid.plain()
+    grid
 }
 
 fn ratio(bytes: u64, raw: u64) -> f64 {

@@ -5,12 +5,14 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use super::memory::batch_bytes;
 use crate::error::Result;
 use crate::input::{self, Selection};
 use crate::progress;
 
 /// Bytes of Arrow data that a sample stays under.
-const SAMPLE_BYTES: usize = 256 << 20;
+const SAMPLE_BYTES: u64 = 256 << 20;
+
 /// Some rows of a file.
 #[derive(Debug)]
 pub struct Sample {
@@ -78,7 +80,7 @@ impl Kept {
     fn is_too_much(&self) -> bool {
         let Some(most) = self.most else { return false };
         let rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
-        let bytes: usize = self.batches.iter().map(RecordBatch::get_array_memory_size).sum();
+        let bytes: u64 = self.batches.iter().map(batch_bytes).sum();
         rows > most || bytes > SAMPLE_BYTES
     }
 }

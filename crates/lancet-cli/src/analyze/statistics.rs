@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use arrow_array::{Array, ArrayRef};
 use arrow_row::{RowConverter, SortField};
 
+use super::memory::value_bytes;
 use crate::error::{Error, Result};
 
 /// Statistics of the rows that were looked at.
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 pub struct Statistics {
     pub rows: u64,
     pub nulls: u64,
-    /// Bytes in memory.
+    /// Bytes of the values in memory.
     pub bytes: u64,
     /// Different values in the whole column, estimated from the sample; none for types that have no
     /// order.
@@ -31,7 +32,7 @@ impl Statistics {
         let mut statistics = Self {
             rows,
             nulls: array.logical_nulls().map_or(0, |nulls| nulls.null_count() as u64),
-            bytes: array.to_data().get_slice_memory_size().unwrap_or_default() as u64,
+            bytes: value_bytes(array),
             bit_width: bit_width(array),
             ..Self::default()
         };

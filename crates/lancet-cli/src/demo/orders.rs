@@ -52,7 +52,7 @@ const WORDS: [&str; 24] = [
 const ITEMS: [&str; 6] = ["lamp", "chair", "teapot", "notebook", "headphones", "rain-jacket"];
 /// 2024-01-01T00:00:00Z.
 const FIRST_DAY: i32 = 19_723;
-const MICROS_PER_DAY: i64 = 86_400_000_000;
+pub const MICROS_PER_DAY: i64 = 86_400_000_000;
 
 /// Numbers that look random and never change (SplitMix64).
 #[derive(Debug, Clone)]
@@ -91,6 +91,9 @@ pub struct Orders {
     next_row: u64,
     ordered_at: i64,
 }
+
+/// The column with the instant of the order.
+pub const ORDERED_AT: &str = "ordered_at";
 
 /// Number of the first order; row `n` is order `FIRST_ORDER + n`.
 pub const FIRST_ORDER: i64 = 1_000_001;
@@ -171,7 +174,7 @@ fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("order_id", DataType::Int64, false),
         Field::new("customer", DataType::Utf8, false),
-        Field::new("ordered_at", time, false),
+        Field::new(ORDERED_AT, time, false),
         Field::new("status", DataType::Utf8, false),
         Field::new("price", DataType::Float64, true),
         Field::new("comment", DataType::Utf8, true),

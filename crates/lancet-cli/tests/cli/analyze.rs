@@ -1,7 +1,9 @@
 //! `analyze`: what it says of a column, and whether `convert` then writes what it foretold.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, BinaryViewArray, RecordBatch, StringArray, StringViewArray};
 use serde_json::Value;
 
 use crate::lancet::Dir;
@@ -82,10 +84,48 @@ fn convert_writes_what_was_foretold() {
     }
 }
 
+/// A column of strings as `Utf8` and as `Utf8View`, in one Arrow file.
+fn with_views(name: &str) -> Dir {
+    let dir = Dir::new(name);
+    let texts = (0..5_000).map(|i| format!("a text that is long enough, number {}", i % 700));
+    let plain = StringArray::from_iter_values(texts);
+    let views = StringViewArray::from_iter_values(plain.iter().flatten());
+    let bytes = BinaryViewArray::from_iter_values(plain.iter().flatten());
+    let columns: [(&str, ArrayRef); 3] =
+        [("plain", Arc::new(plain)), ("views", Arc::new(views)), ("bytes", Arc::new(bytes))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let file = std::fs::File::create(dir.path("views.arrow")).unwrap();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    dir
+}
+
+#[test]
+fn views_are_counted_with_their_values() {
+    let dir = with_views("analyze-views");
+    let analysis = analyzed(&dir, "views.arrow");
+    let plain = column(&analysis, "plain");
+    let texts = plain["arrow_bytes"].as_u64().unwrap() - 4 * 5_001;
+    for name in ["views", "bytes"] {
+        let views = column(&analysis, name);
+        assert_eq!(views["arrow_bytes"], texts + 16 * 5_000, "{name}");
+        let forms = |column: &Value| {
+            let candidates = column["candidates"].as_array().unwrap();
+            let form = |c: &Value| (c["form"].clone(), c["bytes"].clone());
+            candidates.iter().map(form).collect::<Vec<_>>()
+        };
+        assert_eq!(forms(views), forms(plain), "{name}");
+        let (ratio, bytes) = (&views["candidates"][0]["ratio"], &views["candidates"][0]["bytes"]);
+        let expected = bytes.as_f64().unwrap() / (texts + 16 * 5_000) as f64;
+        assert!((ratio.as_f64().unwrap() - expected).abs() < 1e-9, "{name}: {ratio}");
+    }
+}
+
 #[test]
 fn a_report_for_people() {
     let dir = with_orders("analyze-report", 2_000);
-    let report = dir.lancet("analyze orders.arrow --columns status").ok();
+    let report = dir.lancet("analyze orders.arrow -c status").ok();
     assert!(report.starts_with("orders.arrow: 2,000 rows, 2,000 looked at, "), "{report}");
     assert!(report.contains("status: Utf8, 0.0 % null, about 3 distinct, runs of 5.0"), "{report}");
     assert!(report.contains("►") && report.contains("  take: "), "{report}");

@@ -1,4 +1,4 @@
-//! `cat`, `take`, `schema`, `inspect`, `demo` on Lance files.
+//! `cat`, `take`, `schema`, `inspect` on Lance files.
 
 use crate::lancet::{Dir, assert_snapshot};
 
@@ -89,19 +89,4 @@ fn inspect_tells_columns_and_pages() {
         }
     }
     assert_eq!(report["data_bytes"], sum(&report["columns"]));
-}
-
-#[test]
-fn demo_tells_what_it_cost() {
-    let dir = Dir::new("demo");
-    let report = dir.lancet("demo --rows 2000 --dir kept").ok();
-    for step in ["write the file", "scan everything", "scan `price`", "take 1 random row", "Try:"] {
-        assert!(report.contains(step), "{step}\n{report}");
-    }
-    let rows = dir.lancet("cat kept/orders.lance --columns order_id --rows 1999.. --format csv");
-    assert_eq!(rows.ok(), "order_id\n1002000\n");
-
-    let report = dir.lancet("demo --rows 100").ok();
-    assert!(report.contains("lancet demo --dir ."), "{report}");
-    assert_eq!(dir.files(), ["kept"]);
 }

@@ -1,6 +1,10 @@
 //! `stats`, and zone maps in the other commands.
 
 use std::fmt::Write;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, TimestampSecondArray};
+use lancet::{FileWriter, WriteOptions};
 
 use crate::lancet::{Dir, assert_snapshot};
 
@@ -52,6 +56,45 @@ fn other_commands_tell_of_maps() {
     let json: serde_json::Value =
         serde_json::from_str(&dir.lancet("inspect t.lance --json --columns id").ok()).unwrap();
     assert!(json["columns"][0]["zone_map_bytes"].as_u64().unwrap() > 500, "{json}");
+}
+
+/// Instants from the start of 2024 on in four time zones, one of which nobody knows.
+fn with_zones(name: &str) -> Dir {
+    let dir = Dir::new(name);
+    let instants = TimestampSecondArray::from_iter_values((0..100_000_u64).map(|i| {
+        let scattered = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 36;
+        1_704_067_200 + scattered.cast_signed()
+    }));
+    let zoned = |zone: &str| -> ArrayRef { Arc::new(instants.clone().with_timezone(zone)) };
+    let columns = ["UTC", "Europe/Zurich", "+05:30", "Mars/Olympus"].map(|z| (z, zoned(z)));
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let path = dir.path("t.lance");
+    let mut writer = FileWriter::create(path, batch.schema(), WriteOptions::default()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    dir
+}
+
+#[test]
+fn instants_are_shown_as_cat_shows_them() {
+    let dir = with_zones("stats-time-zones");
+    let words = |text: &str, start: &str| -> Vec<String> {
+        let words = text.split([' ', '│', '┆']).filter(|word| word.starts_with(start));
+        words.map(str::to_owned).collect()
+    };
+    let first = ["2024-01-01T00:00:00Z", "2024-01-01T01:00:00+01:00", "2024-01-01T05:30:00+05:30"];
+    let cat = words(&dir.lancet("cat t.lance --rows ..1").ok(), "2024");
+    assert_eq!(cat[..3], first);
+    assert_eq!(cat[3], first[0]);
+    let stats = dir.lancet("stats t.lance").ok();
+    let least: Vec<_> = stats.lines().skip(4).map(|line| words(line, "2024")[0].clone()).collect();
+    assert_eq!(least, cat);
+    let json: serde_json::Value =
+        serde_json::from_str(&dir.lancet("stats t.lance --json").ok()).unwrap();
+    let jsonl = dir.lancet("cat t.lance --columns Europe/Zurich --rows ..1 --format jsonl").ok();
+    let row: serde_json::Value = serde_json::from_str(&jsonl).unwrap();
+    assert_eq!(json["columns"][1]["min"], row["Europe/Zurich"]);
+    assert_eq!(json["columns"][3]["min"], json["columns"][0]["min"]);
 }
 
 #[test]
