@@ -8,8 +8,8 @@ use lancet::{BufferReport, ColumnReport, FileReport, PageReport};
 use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
-use crate::places::{Access, InputFile};
 use crate::lines::{Report, Width};
+use crate::places::{Access, InputFile};
 use crate::table::Grid;
 use crate::units;
 

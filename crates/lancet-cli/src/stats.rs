@@ -12,8 +12,8 @@ use lancet::{ColumnReport, FileReader, ZoneMap};
 use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
-use crate::places::{self, Access, InputFile};
 use crate::lines::{Report, Width};
+use crate::places::{self, Access, InputFile};
 use crate::table::Grid;
 use crate::{text, time_zones, units};
 
