@@ -14,6 +14,7 @@ mod format;
 mod input;
 mod inspect;
 mod output;
+mod parquet_types;
 mod progress;
 mod row_ids;
 mod rows;

@@ -18,6 +18,7 @@ use parquet::file::properties::WriterProperties;
 use crate::dictionaries::Dictionaries;
 use crate::error::{Error, InFile, Result};
 use crate::format::Format;
+use crate::parquet_types;
 use crate::text;
 
 /// A Parquet row group ends at this size on disk …
@@ -117,7 +118,8 @@ impl Writer {
             Format::Parquet => {
                 let properties =
                     WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-                let writer = ArrowWriter::try_new(file()?, schema.clone(), Some(properties));
+                let writer =
+                    ArrowWriter::try_new(file()?, parquet_types::schema(schema), Some(properties));
                 Self::Parquet(Box::new(writer.map_err(line)?))
             }
             Format::Csv => {
@@ -138,7 +140,7 @@ impl Writer {
             }
             Self::ArrowStream(writer) => writer.write(batch).map_err(line),
             Self::Parquet(writer) => {
-                writer.write(batch).map_err(line)?;
+                writer.write(&parquet_types::batch(batch)?).map_err(line)?;
                 if writer.in_progress_size() >= ROW_GROUP_BYTES
                     || writer.memory_size() >= ROW_GROUP_MEMORY
                 {
