@@ -14,6 +14,8 @@ pub enum Error {
     ClosedPipe,
     /// What to print after `error: `.
     Message(String),
+    /// The same, where the command line asks for what cannot be.
+    Usage(String),
 }
 
 impl Error {
@@ -22,11 +24,26 @@ impl Error {
         Self::Message(message.into())
     }
 
+    /// An error of the command line.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
     /// The same error, with the file name before the message.
     pub fn about(self, path: &Path) -> Self {
         match self {
             Self::Message(message) => Self::new(format!("{}: {message}", path.display())),
-            Self::ClosedPipe => Self::ClosedPipe,
+            other => other,
+        }
+    }
+}
+
+impl Error {
+    /// As [`Error::about`], unless the message names the file already.
+    pub fn about_once(self, path: &Path) -> Self {
+        match &self {
+            Self::Message(message) if message.contains(&path.display().to_string()) => self,
+            _ => self.about(path),
         }
     }
 }
@@ -68,7 +85,7 @@ mod tests {
     fn text(result: Result<()>) -> String {
         match result.unwrap_err() {
             Error::Message(message) => message,
-            Error::ClosedPipe => panic!("no pipe here"),
+            _ => panic!("no pipe here"),
         }
     }
 

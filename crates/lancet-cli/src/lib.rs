@@ -11,6 +11,7 @@ mod dictionaries;
 mod error;
 mod explain;
 mod format;
+mod guard;
 mod input;
 mod inspect;
 mod output;
@@ -90,14 +91,15 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let mut out = BufWriter::new(std::io::stdout().lock());
-    match execute(&cli, &mut out).and_then(|()| Ok(out.flush()?)) {
-        Ok(()) | Err(Error::ClosedPipe) => ExitCode::SUCCESS,
-        Err(Error::Message(message)) => {
-            let _ = out.flush(); // what came before the error is still of use
-            let _ = writeln!(std::io::stderr(), "error: {message}");
-            ExitCode::FAILURE
-        }
-    }
+    let done = guard::guarded("internal error, please report it", || execute(&cli, &mut out));
+    let (message, code) = match done.and_then(|()| Ok(out.flush()?)) {
+        Ok(()) | Err(Error::ClosedPipe) => return ExitCode::SUCCESS,
+        Err(Error::Message(message)) => (message, ExitCode::FAILURE),
+        Err(Error::Usage(message)) => (message, ExitCode::from(2)),
+    };
+    let _ = out.flush(); // what came before the error is still of use
+    let _ = writeln!(std::io::stderr(), "error: {message}");
+    code
 }
 
 fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {

@@ -121,7 +121,7 @@ fn about(name: &str, error: DataFusionError) -> DataFusionError {
 
 fn plan(error: Error) -> DataFusionError {
     match error {
-        Error::Message(message) => DataFusionError::Plan(message),
+        Error::Message(message) | Error::Usage(message) => DataFusionError::Plan(message),
         Error::ClosedPipe => DataFusionError::Plan("the output is closed".into()),
     }
 }
