@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::copy::Destination;
 use crate::error::Result;
-use crate::input::{self, Selection};
+use crate::input::{self, Selection, TextOptions};
 use crate::rows::RowRange;
 
 /// Rows of a table when nobody says how many.
@@ -35,13 +35,15 @@ pub struct Args {
     limit: Option<u64>,
     #[command(flatten)]
     destination: Destination,
+    #[command(flatten)]
+    text: TextOptions,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     args.destination.check(Some(&args.file))?;
     let selection = Selection { columns: args.columns.clone(), rows: selected_rows(args) };
-    let input = input::open_selection(&args.file, &selection)?;
+    let input = input::open_selection(&args.file, None, &args.text, &selection, quiet)?;
     args.destination.fill(input, quiet, out)
 }
 

@@ -8,6 +8,7 @@ use lancet::{ColumnOptions, Profile, Version, WriteOptions};
 
 use crate::error::{Error, Result};
 use crate::format::Format;
+use crate::input::TextOptions;
 use crate::output::OutputFile;
 use crate::{copy, explain, input, output, units};
 
@@ -15,12 +16,18 @@ const EXAMPLES: &str = "\
 Examples:
   lancet convert orders.parquet orders.lance
   lancet convert orders.lance orders.csv
+  lancet convert orders.csv.gz orders.lance --types zip=string,price=decimal(10,2)
   lancet convert old.lance new.lance --format-version 2.1
   lancet convert orders.csv orders.lance --profile small --explain
   lancet convert orders.csv orders.lance --set address.city.compression=zstd
 
-Endings: .lance, .arrow .feather (IPC file), .arrows (IPC stream), .parquet .pq, .csv,
-.jsonl .ndjson
+Endings: .lance, .arrow .feather (IPC file), .arrows (IPC stream), .parquet .pq, .csv .tsv,
+.json .jsonl .ndjson; behind those of text also .gz and .zst
+
+CSV: an empty field is null, and an empty text is \"\". JSON: NaN, Infinity and -Infinity are
+strings, and are read as numbers among numbers. Times with an offset become times of UTC; times
+of a zone are written in UTC, with a Z. Values that no type gives back unchanged are read as
+text: numbers such as 007, times with and without an offset, integers beyond 64 bits.
 
 Options of a column are those that field metadata may hold after `lance-encoding:`, among them
 compression, compression-level, bss, rle-threshold, dict-divisor, minichunk-size.";
@@ -54,6 +61,8 @@ pub struct Args {
     /// Print how each page of a Lance file is encoded, why, and what else was considered
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    text: TextOptions,
 }
 
 /// One `--set`.
@@ -69,7 +78,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let start = Instant::now();
     Format::from_path(&args.output)?; // before anything is read
     output::check_not_same(&args.input, &args.output)?;
-    let input = input::open_input(&args.input)?;
+    let input = input::open_input(&args.input, None, &args.text, quiet)?;
     let mut output = OutputFile::create(&args.output, &input.schema, &args.write_options()?)?;
     if Format::from_path(&args.input)? == Format::Lance {
         output.copy_buffers(&args.input)?;

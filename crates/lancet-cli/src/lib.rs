@@ -109,7 +109,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Take(args) => take::run(args, cli.quiet, out),
         #[cfg(feature = "sql")]
         Command::Sql(args) => sql::run(args, cli.quiet, out),
-        Command::Schema(args) => schema::run(args, out),
+        Command::Schema(args) => schema::run(args, cli.quiet, out),
         Command::Inspect(args) => inspect::run(args, out),
         Command::Stats(args) => stats::run(args, out),
         Command::Verify(args) => verify::run(args, out),

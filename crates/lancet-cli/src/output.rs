@@ -4,7 +4,7 @@
 //! command that fails leaves neither a half file nor a damaged old one.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -12,14 +12,14 @@ use arrow_ipc::writer::{DictionaryHandling, IpcWriteOptions};
 use arrow_schema::SchemaRef;
 use lancet::{FileReader, FileWriter, WriteOptions, WriteSummary};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
+use parquet::basic::Compression as ParquetCompression;
 use parquet::file::properties::WriterProperties;
 
 use crate::dictionaries::Dictionaries;
 use crate::error::{Error, InFile, Result};
-use crate::format::Format;
+use crate::format::{Compression, Format};
 use crate::parquet_types;
-use crate::text;
+use crate::text::TextFile;
 
 /// A Parquet row group ends at this size on disk …
 const ROW_GROUP_BYTES: usize = 128 << 20;
@@ -38,8 +38,7 @@ enum Writer {
     ArrowFile(arrow_ipc::writer::FileWriter<BufWriter<File>>, Dictionaries),
     ArrowStream(arrow_ipc::writer::StreamWriter<BufWriter<File>>),
     Parquet(Box<ArrowWriter<File>>),
-    Csv(BufWriter<File>),
-    JsonLines(BufWriter<File>),
+    Text(Box<TextFile<BufWriter<File>>>),
 }
 
 impl OutputFile {
@@ -50,7 +49,8 @@ impl OutputFile {
             return Err(Error::new(format!("{}: is a directory", path.display())));
         }
         let temporary = Temporary::beside(path);
-        let writer = Writer::create(&temporary.path, format, schema, options)
+        let compression = Compression::from_path(path);
+        let writer = Writer::create(&temporary.path, format, compression, schema, options)
             .map_err(|e| Error::new(e).about(path))?;
         Ok(Self { writer, temporary, path: path.into() })
     }
@@ -94,6 +94,7 @@ impl Writer {
     fn create(
         path: &Path,
         format: Format,
+        compression: Compression,
         schema: &SchemaRef,
         options: &WriteOptions,
     ) -> Result<Self, String> {
@@ -117,18 +118,14 @@ impl Writer {
             ),
             Format::Parquet => {
                 let properties =
-                    WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+                    WriterProperties::builder().set_compression(ParquetCompression::SNAPPY).build();
                 let writer =
                     ArrowWriter::try_new(file()?, parquet_types::schema(schema), Some(properties));
                 Self::Parquet(Box::new(writer.map_err(line)?))
             }
-            Format::Csv => {
-                let header = text::csv_header(schema)?;
-                let mut file = BufWriter::new(file()?);
-                file.write_all(&header).map_err(line)?;
-                Self::Csv(file)
-            }
-            Format::JsonLines => Self::JsonLines(BufWriter::new(file()?)),
+            Format::Csv | Format::Tsv | Format::Json | Format::JsonLines => Self::Text(Box::new(
+                TextFile::new(BufWriter::new(file()?), format, compression, schema)?,
+            )),
         })
     }
 
@@ -148,8 +145,7 @@ impl Writer {
                 }
                 Ok(())
             }
-            Self::Csv(file) => file.write_all(&text::csv(batch)?).map_err(line),
-            Self::JsonLines(file) => file.write_all(&text::json_lines(batch)?).map_err(line),
+            Self::Text(file) => file.write(batch),
         }
     }
 
@@ -165,7 +161,7 @@ impl Writer {
                 writer.flush().map_err(line)
             }
             Self::Parquet(writer) => writer.close().map(drop).map_err(line),
-            Self::Csv(mut file) | Self::JsonLines(mut file) => file.flush().map_err(line),
+            Self::Text(file) => file.finish(),
         }?;
         Ok(None)
     }

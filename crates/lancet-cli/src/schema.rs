@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{InFile, Result};
 use crate::format::{Format, check_is_file};
-use crate::{input, units};
+use crate::input::{self, TextOptions};
+use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,17 +28,20 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    text: TextOptions,
 }
 
 /// Runs the command.
-pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     check_is_file(&args.file)?;
     let format = Format::from_path(&args.file)?;
+    args.text.check(format)?;
     let (schema, rows, version) = if format == Format::Lance {
         let reader = FileReader::open(&args.file).in_file(&args.file)?;
         (reader.schema(), Some(reader.num_rows()), Some(reader.version().to_string()))
     } else {
-        let input = input::open_input(&args.file)?;
+        let input = input::open_input(&args.file, None, &args.text, quiet)?;
         (input.schema, input.file_rows, None)
     };
 

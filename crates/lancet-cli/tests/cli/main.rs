@@ -13,4 +13,5 @@ mod row_ids;
 #[cfg(feature = "sql")]
 mod sql;
 mod stats;
+mod text;
 mod verify;
