@@ -6,6 +6,7 @@ mod analyze;
 mod convert;
 mod crash;
 mod errors;
+mod foreign;
 mod help;
 mod lancet;
 mod read;
