@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::copy::Destination;
 use crate::error::Result;
-use crate::input::Selection;
+use crate::input::{Selection, TextOptions};
 use crate::joined;
 use crate::places::{self, FormatName, InputFile};
 use crate::rows::RowRange;
@@ -46,13 +46,18 @@ pub struct Args {
     from: Option<FormatName>,
     #[command(flatten)]
     destination: Destination,
+    #[command(flatten)]
+    text: TextOptions,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let files = places::expand(&args.files)?;
     args.destination.check_all(files.paths.iter().map(PathBuf::as_path))?;
-    let open = |path: &PathBuf| InputFile::open(path, args.from.as_ref(), &args.destination.access);
+    let open = |path: &PathBuf| {
+        InputFile::open(path, args.from.as_ref(), &args.destination.access)?
+            .with_text(&args.text, quiet)
+    };
     let files = files.paths.iter().map(open).collect::<Result<Vec<_>>>()?;
     let selection = Selection { columns: args.columns.clone(), rows: selected_rows(args) };
     args.destination.fill(joined::open(files, &selection)?, quiet, out)

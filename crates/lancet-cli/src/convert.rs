@@ -8,7 +8,7 @@ use lancet::{ColumnOptions, Profile, ReadOptions, Version, WriteOptions};
 
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::input::Selection;
+use crate::input::{Selection, TextOptions};
 use crate::jobs::{self, Job};
 use crate::lines::{Report, Width};
 use crate::output::OutputFile;
@@ -25,12 +25,18 @@ Examples:
   zcat orders.csv.gz | lancet convert - orders.lance --from csv
   lancet convert orders.lance - --to jsonl | head -3
   lancet convert s3://bucket/orders.parquet orders.lance
+  lancet convert orders.csv.gz orders.lance --types zip=string,price=decimal(10,2)
   lancet convert old.lance new.lance --format-version 2.1
   lancet convert orders.csv orders.lance --profile small --explain
   lancet convert orders.csv orders.lance --set address.city.compression=zstd
 
-Endings: .lance, .arrow .feather (IPC file), .arrows (IPC stream), .parquet .pq, .csv,
-.jsonl .ndjson
+Endings: .lance, .arrow .feather (IPC file), .arrows (IPC stream), .parquet .pq, .csv .tsv,
+.json .jsonl .ndjson; behind those of text also .gz and .zst
+
+CSV: an empty field is null, and an empty text is \"\". JSON: NaN, Infinity and -Infinity are
+strings, and are read as numbers among numbers. Times with an offset become times of UTC; times
+of a zone are written in UTC, with a Z. Values that no type gives back unchanged are read as
+text: numbers such as 007, times with and without an offset, integers beyond 64 bits.
 
 Options of a column are those that field metadata may hold after `lance-encoding:`, among them
 compression, compression-level, bss, rle-threshold, dict-divisor, minichunk-size.";
@@ -90,6 +96,8 @@ pub struct Args {
     access: Access,
     #[command(flatten)]
     width: Width,
+    #[command(flatten)]
+    text: TextOptions,
 }
 
 /// One `--set`.
@@ -190,7 +198,8 @@ impl Args {
         if replaced && self.no_clobber {
             return Err(Error::new("exists already, and --no-clobber keeps it").about(name));
         }
-        let file = InputFile::open(&job.input, self.from.as_ref(), &self.access)?;
+        let file = InputFile::open(&job.input, self.from.as_ref(), &self.access)?
+            .with_text(&self.text, quiet)?;
         self.check_memory_limit(&file, &job.target)?;
         let reader = match file.format() {
             Format::Lance => Some(file.reader_with(self.read_options())?),

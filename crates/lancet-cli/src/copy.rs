@@ -8,11 +8,13 @@ use clap::ValueEnum;
 use lancet::{WriteOptions, WriteSummary};
 
 use crate::error::{Error, Result};
+use crate::format::Format;
 use crate::input::{BATCH_ROWS, Input};
 use crate::output::OutputFile;
 use crate::places::{Access, FormatName, Target};
 use crate::table::{Grid, terminal_width};
-use crate::{progress, text, units};
+use crate::text::TextEncoder;
+use crate::{progress, units};
 
 /// How rows are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -102,25 +104,20 @@ pub fn fill(input: Input, mut output: OutputFile, quiet: bool) -> Result<Copied>
 fn to_stdout(input: Input, format: TextFormat, out: &mut dyn Write) -> Result<()> {
     match format {
         TextFormat::Table => print_table(input, out),
-        TextFormat::Csv => {
-            out.write_all(&text::csv_header(&input.schema).map_err(Error::new)?)?;
-            print_text(input, text::csv, out)
-        }
-        TextFormat::Jsonl => print_text(input, text::json_lines, out),
+        TextFormat::Csv => print_text(input, Format::Csv, out),
+        TextFormat::Jsonl => print_text(input, Format::JsonLines, out),
     }
 }
 
-fn print_text(
-    input: Input,
-    encode: fn(&RecordBatch) -> Result<Vec<u8>, String>,
-    out: &mut dyn Write,
-) -> Result<()> {
+fn print_text(input: Input, format: Format, out: &mut dyn Write) -> Result<()> {
+    let (mut encoder, start) = TextEncoder::new(format, &input.schema).map_err(Error::new)?;
+    out.write_all(&start)?;
     for batch in input.batches {
         for part in parts(&batch?) {
-            out.write_all(&encode(&part).map_err(Error::new)?)?;
+            out.write_all(&encoder.encode(&part).map_err(Error::new)?)?;
         }
     }
-    Ok(())
+    Ok(out.write_all(encoder.end())?)
 }
 
 fn print_table(input: Input, out: &mut dyn Write) -> Result<()> {

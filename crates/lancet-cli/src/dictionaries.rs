@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, LargeListArray, ListArray, MapArray, RecordBatch,
-    StructArray, UInt64Array, make_array,
+    RecordBatchOptions, StructArray, UInt64Array, make_array,
 };
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_row::{OwnedRow, RowConverter, SortField};
@@ -35,7 +35,9 @@ impl Dictionaries {
     pub fn unify(&mut self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         let mut next = 0;
         let columns = batch.columns().iter().map(|column| self.walk(column, &mut next));
-        RecordBatch::try_new(batch.schema(), columns.collect::<Result<_, _>>()?)
+        let columns = columns.collect::<Result<_, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(batch.schema(), columns, &options)
     }
 
     fn walk(&mut self, array: &ArrayRef, next: &mut usize) -> Result<ArrayRef, ArrowError> {
@@ -83,9 +85,14 @@ impl Dictionaries {
         }
         let grown = &mut self.grown[number];
         let moved = grown.add(dictionary.values())?;
-        let keys = dictionary.normalized_keys().into_iter();
-        let keys =
-            UInt64Array::from_iter_values(keys.map(|key| moved.get(key).copied().unwrap_or(0)));
+        // Where there are no values, all keys are nulls.
+        let keys = if dictionary.values().is_empty() {
+            vec![0; array.len()]
+        } else {
+            dictionary.normalized_keys()
+        };
+        let keys = keys.into_iter().map(|key| moved.get(key).copied().unwrap_or(0));
+        let keys = UInt64Array::from_iter_values(keys);
         let strict = CastOptions { safe: false, ..CastOptions::default() };
         let keys = cast_with_options(&keys, dictionary.keys().data_type(), &strict)?;
         let data = keys.to_data().into_builder().data_type(array.data_type().clone());

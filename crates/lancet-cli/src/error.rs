@@ -24,11 +24,24 @@ impl Error {
         Self::Message(message.into())
     }
 
+    /// An error of the command line.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
     /// The same error, with the file name before the message.
     pub fn about(self, path: &Path) -> Self {
         match self {
             Self::Message(message) => Self::new(format!("{}: {message}", path.display())),
             other => other,
+        }
+    }
+
+    /// As [`Error::about`], unless the message names the file already.
+    pub fn about_once(self, path: &Path) -> Self {
+        match &self {
+            Self::Message(message) if message.contains(&path.display().to_string()) => self,
+            _ => self.about(path),
         }
     }
 }

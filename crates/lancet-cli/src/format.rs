@@ -15,29 +15,72 @@ pub enum Format {
     ArrowStream,
     /// Parquet, `.parquet` and `.pq`.
     Parquet,
-    /// Comma-separated values with a header line, `.csv`.
+    /// Comma-separated values, `.csv`.
     Csv,
+    /// Values separated by tabs, `.tsv`.
+    Tsv,
     /// One JSON object per line, `.jsonl` and `.ndjson`.
     JsonLines,
+    /// An array of JSON objects, `.json`.
+    Json,
+}
+
+/// How a text file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// `.gz` behind the ending of the format.
+    Gzip,
+    /// `.zst` behind the ending of the format.
+    Zstd,
+}
+
+impl Compression {
+    /// What the last ending of a name says.
+    pub fn from_path(path: &Path) -> Self {
+        match ending(path).as_str() {
+            "gz" => Self::Gzip,
+            "zst" => Self::Zstd,
+            _ => Self::None,
+        }
+    }
 }
 
 impl Format {
     /// The format that belongs to the ending of a name.
     pub fn from_path(path: &Path) -> Result<Self> {
-        let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        match ending.as_deref().unwrap_or_default() {
-            "lance" => Ok(Self::Lance),
-            "arrow" | "feather" => Ok(Self::ArrowFile),
-            "arrows" => Ok(Self::ArrowStream),
-            "parquet" | "pq" => Ok(Self::Parquet),
-            "csv" => Ok(Self::Csv),
-            "jsonl" | "ndjson" => Ok(Self::JsonLines),
-            _ => Err(Error::new(format!(
-                "{}: unknown ending; lancet knows .lance, .arrow, .feather, .arrows, .parquet, \
-                 .pq, .csv, .jsonl and .ndjson",
+        let unknown = || {
+            Error::new(format!(
+                "{}: unknown ending; lancet knows .lance, .arrow, .feather, .arrows, .parquet, .pq, .csv, .tsv, \
+                 .json, .jsonl and .ndjson, and .gz or .zst behind those of text",
                 path.display()
-            ))),
+            ))
+        };
+        if Compression::from_path(path) == Compression::None {
+            return Self::from_ending(&ending(path)).ok_or_else(unknown);
         }
+        let format = Self::from_ending(&ending(&path.with_extension("")));
+        format.filter(|format| format.is_text()).ok_or_else(unknown)
+    }
+
+    fn from_ending(ending: &str) -> Option<Self> {
+        match ending {
+            "lance" => Some(Self::Lance),
+            "arrow" | "feather" => Some(Self::ArrowFile),
+            "arrows" => Some(Self::ArrowStream),
+            "parquet" | "pq" => Some(Self::Parquet),
+            "csv" => Some(Self::Csv),
+            "tsv" => Some(Self::Tsv),
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
+            "json" => Some(Self::Json),
+            _ => None,
+        }
+    }
+
+    /// Whether its files are text.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::JsonLines | Self::Json)
     }
 
     /// Its name in reports.
@@ -48,9 +91,15 @@ impl Format {
             Self::ArrowStream => "Arrow IPC stream",
             Self::Parquet => "Parquet",
             Self::Csv => "CSV",
+            Self::Tsv => "tab-separated values",
             Self::JsonLines => "JSON lines",
+            Self::Json => "JSON",
         }
     }
+}
+
+fn ending(path: &Path) -> String {
+    path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Whether a folder is a Lance table.
@@ -119,7 +168,10 @@ mod tests {
         assert_eq!(format("a.arrows").unwrap(), Format::ArrowStream);
         assert_eq!(format("a.feather").unwrap(), Format::ArrowFile);
         assert_eq!(format("a.ndjson").unwrap(), Format::JsonLines);
-        for name in ["a", "a.txt", "lance", ".lance", "a.lance.gz"] {
+        assert_eq!(format("a.csv.gz").unwrap(), Format::Csv);
+        assert_eq!(format("a.JSONL.zst").unwrap(), Format::JsonLines);
+        assert_eq!(Compression::from_path(Path::new("a.csv.GZ")), Compression::Gzip);
+        for name in ["a", "a.txt", "lance", ".lance", "a.lance.gz", "a.gz", "a.parquet.zst"] {
             assert!(format(name).is_err(), "{name} was accepted");
         }
     }

@@ -40,7 +40,7 @@ pub fn open(files: Vec<InputFile>, selection: &Selection) -> Result<Input> {
     };
     let RowRange { start, end } = selection.rows;
     let batches = Box::new(Joined {
-        files: files.into_iter().zip(counts).collect::<Vec<_>>().into_iter(),
+        files: files.into_iter().map(InputFile::quiet).zip(counts).collect::<Vec<_>>().into_iter(),
         columns: whole.columns,
         schema: schema.clone(),
         current: None,

@@ -13,6 +13,7 @@ mod error;
 mod explain;
 mod format;
 mod groups;
+mod guard;
 mod input;
 mod inspect;
 mod jobs;
@@ -20,6 +21,7 @@ mod joined;
 mod lines;
 mod man;
 mod output;
+mod parquet_types;
 mod places;
 mod progress;
 mod row_ids;
@@ -117,18 +119,15 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let mut out = BufWriter::new(std::io::stdout().lock());
-    match execute(&cli, &mut out).and_then(|()| Ok(out.flush()?)) {
-        Ok(()) | Err(Error::ClosedPipe) => ExitCode::SUCCESS,
-        Err(Error::Message(message)) => {
-            let _ = out.flush(); // what came before the error is still of use
-            let _ = writeln!(std::io::stderr(), "error: {message}");
-            ExitCode::FAILURE
-        }
-        Err(Error::Usage(message)) => {
-            let _ = writeln!(std::io::stderr(), "error: {message}");
-            ExitCode::from(2)
-        }
-    }
+    let done = guard::guarded("internal error, please report it", || execute(&cli, &mut out));
+    let (message, code) = match done.and_then(|()| Ok(out.flush()?)) {
+        Ok(()) | Err(Error::ClosedPipe) => return ExitCode::SUCCESS,
+        Err(Error::Message(message)) => (message, ExitCode::FAILURE),
+        Err(Error::Usage(message)) => (message, ExitCode::from(2)),
+    };
+    let _ = out.flush(); // what came before the error is still of use
+    let _ = writeln!(std::io::stderr(), "error: {message}");
+    code
 }
 
 fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
@@ -138,7 +137,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Take(args) => take::run(args, cli.quiet, out),
         #[cfg(feature = "sql")]
         Command::Sql(args) => sql::run(args, cli.quiet, out),
-        Command::Schema(args) => schema::run(args, out),
+        Command::Schema(args) => schema::run(args, cli.quiet, out),
         Command::Inspect(args) => inspect::run(args, out),
         Command::Stats(args) => stats::run(args, out),
         Command::Verify(args) => verify::run(args, cli.quiet, out),

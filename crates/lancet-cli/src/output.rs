@@ -16,14 +16,15 @@ use arrow_ipc::writer::{DictionaryHandling, IpcWriteOptions};
 use arrow_schema::SchemaRef;
 use lancet::{FileReader, FileWriter, WriteOptions, WriteSummary};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
+use parquet::basic::Compression as ParquetCompression;
 use parquet::file::properties::WriterProperties;
 
 use crate::dictionaries::Dictionaries;
 use crate::error::{InFile, Result};
-use crate::format::Format;
+use crate::format::{Compression, Format};
+use crate::parquet_types;
 use crate::places::{Bytes, End, Target};
-use crate::text;
+use crate::text::TextFile;
 
 /// A Parquet row group ends at this size on disk, or when its writers hold as much memory as they
 /// may (dictionaries may outweigh what they save).
@@ -42,8 +43,7 @@ enum Writer {
     ArrowStream(arrow_ipc::writer::StreamWriter<Bytes>),
     /// With the memory it may hold.
     Parquet(Box<ArrowWriter<Bytes>>, usize),
-    Csv(Bytes),
-    JsonLines(Bytes),
+    Text(Box<TextFile<Bytes>>),
 }
 
 impl OutputFile {
@@ -51,7 +51,7 @@ impl OutputFile {
     pub fn create(target: &Target, schema: &SchemaRef, options: &WriteOptions) -> Result<Self> {
         let (bytes, end) = target.start()?;
         let name = target.name().to_owned();
-        match Writer::create(bytes, target.format(), schema, options) {
+        match Writer::create(bytes, target.format(), target.compression(), schema, options) {
             Ok(writer) => Ok(Self { writer, end, name }),
             Err(message) => Err(end.failed(message, &name)),
         }
@@ -82,8 +82,9 @@ impl OutputFile {
 
 impl Writer {
     fn create(
-        mut bytes: Bytes,
+        bytes: Bytes,
         format: Format,
+        compression: Compression,
         schema: &SchemaRef,
         options: &WriteOptions,
     ) -> Result<Self, String> {
@@ -104,16 +105,15 @@ impl Writer {
             ),
             Format::Parquet => {
                 let properties =
-                    WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-                let writer = ArrowWriter::try_new(bytes, schema.clone(), Some(properties));
+                    WriterProperties::builder().set_compression(ParquetCompression::SNAPPY).build();
+                let writer =
+                    ArrowWriter::try_new(bytes, parquet_types::schema(schema), Some(properties));
                 let limit = usize::try_from(options.memory_limit()).unwrap_or(usize::MAX);
                 Self::Parquet(Box::new(writer.map_err(line)?), limit)
             }
-            Format::Csv => {
-                bytes.write_all(&text::csv_header(schema)?).map_err(line)?;
-                Self::Csv(bytes)
+            Format::Csv | Format::Tsv | Format::Json | Format::JsonLines => {
+                Self::Text(Box::new(TextFile::new(bytes, format, compression, schema)?))
             }
-            Format::JsonLines => Self::JsonLines(bytes),
         })
     }
 
@@ -125,7 +125,7 @@ impl Writer {
             }
             Self::ArrowStream(writer) => writer.write(batch).map_err(line),
             Self::Parquet(writer, memory_limit) => {
-                writer.write(batch).map_err(line)?;
+                writer.write(&parquet_types::batch(batch)?).map_err(line)?;
                 if writer.in_progress_size() >= ROW_GROUP_BYTES
                     || writer.memory_size() >= *memory_limit
                 {
@@ -133,8 +133,7 @@ impl Writer {
                 }
                 Ok(())
             }
-            Self::Csv(bytes) => bytes.write_all(&text::csv(batch)?).map_err(line),
-            Self::JsonLines(bytes) => bytes.write_all(&text::json_lines(batch)?).map_err(line),
+            Self::Text(file) => file.write(batch),
         }
     }
 
@@ -156,7 +155,7 @@ impl Writer {
             Self::Parquet(writer, _) => {
                 writer.into_inner().map_err(line).and_then(|mut bytes| bytes.flush().map_err(line))
             }
-            Self::Csv(mut bytes) | Self::JsonLines(mut bytes) => bytes.flush().map_err(line),
+            Self::Text(file) => file.finish(),
         }?;
         Ok(None)
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Result;
 use crate::format::Format;
-use crate::input::Selection;
+use crate::input::{Selection, TextOptions};
 use crate::places::{self, Access, FormatName, InputFile};
 use crate::units;
 
@@ -37,6 +37,8 @@ pub struct Args {
     from: Option<FormatName>,
     #[command(flatten)]
     access: Access,
+    #[command(flatten)]
+    text: TextOptions,
 }
 
 /// What a file says about itself.
@@ -48,12 +50,12 @@ struct Described {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let files = places::expand(&args.files)?;
     args.access.check(files.paths.iter().map(PathBuf::as_path))?;
     let mut reports = Vec::new();
     for (number, path) in files.paths.iter().enumerate() {
-        let described = args.describe(path)?;
+        let described = args.describe(path, quiet)?;
         if args.json {
             reports.push(described.to_json(path));
             continue;
@@ -72,8 +74,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 impl Args {
-    fn describe(&self, path: &Path) -> Result<Described> {
-        let file = InputFile::open(path, self.from.as_ref(), &self.access)?;
+    fn describe(&self, path: &Path, quiet: bool) -> Result<Described> {
+        let file = InputFile::open(path, self.from.as_ref(), &self.access)?
+            .with_text(&self.text, quiet)?;
         let format = file.format();
         if format == Format::Lance {
             let reader = file.reader()?;

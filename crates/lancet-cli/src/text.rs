@@ -1,13 +1,175 @@
-//! Record batches as text: CSV and JSON lines.
+//! Record batches as text: CSV and JSON.
 //!
-//! Text is made batch by batch in memory and written by the caller, who can then tell a closed
-//! pipe from data that text cannot hold.
+//! Text is made batch by batch in memory and written by the caller, who can then tell a closed pipe from data that text
+//! cannot hold. What text would change is written so that lancet reads it back:
+//!
+//! - CSV: nulls are empty, empty texts are `""`.
+//! - JSON: `NaN`, `Infinity` and `-Infinity` are strings.
+//! - Times of a zone are written in UTC, with a `Z`.
 
-use arrow_array::RecordBatch;
-use arrow_schema::Schema;
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::timezone::Tz;
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_json::writer::{Encoder, EncoderFactory, EncoderOptions, NullableEncoder};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+
+use crate::format::{Compression, Format};
+
+/// Turns batches into the text of a file.
+#[derive(Debug)]
+pub struct TextEncoder {
+    format: Format,
+    rows: u64,
+    /// Whether a null of the only column was warned of.
+    warned: bool,
+}
+
+impl TextEncoder {
+    /// An encoder, and what the text begins with.
+    pub fn new(format: Format, schema: &Schema) -> Result<(Self, Vec<u8>), String> {
+        let start = match format {
+            Format::Csv | Format::Tsv => csv_header(schema, delimiter(format))?,
+            _ => Vec::new(),
+        };
+        for field in schema.fields() {
+            if let Some(zone) = named_zone(field.data_type()) {
+                warn(&format!("column `{}`: times of `{zone}` are written in UTC", field.name()));
+            }
+        }
+        Ok((Self { format, rows: 0, warned: false }, start))
+    }
+
+    /// The text of a batch.
+    pub fn encode(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, String> {
+        let batch = in_utc(batch).map_err(|error| error.to_string())?;
+        let text = match self.format {
+            Format::Csv | Format::Tsv => {
+                self.warn_of_null(&batch);
+                csv(&batch, delimiter(self.format))?
+            }
+            Format::Json => self.items(&json_lines(&batch)?),
+            _ => json_lines(&batch)?,
+        };
+        self.rows += batch.num_rows() as u64;
+        Ok(text)
+    }
+
+    /// What the text ends with.
+    pub fn end(&self) -> &'static [u8] {
+        match (self.format, self.rows) {
+            (Format::Json, 0) => b"[]\n",
+            (Format::Json, _) => b"\n]\n",
+            _ => b"",
+        }
+    }
+
+    /// Lines as items of an array.
+    fn items(&self, lines: &[u8]) -> Vec<u8> {
+        let mut text = Vec::with_capacity(lines.len() + lines.len() / 32);
+        let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        for (row, line) in (self.rows..).zip(lines) {
+            text.extend_from_slice(if row == 0 { b"[\n" } else { b",\n" });
+            text.extend_from_slice(line);
+        }
+        text
+    }
+
+    /// A line with nothing on it is no record, so a null in the only column has to have quotes.
+    fn warn_of_null(&mut self, batch: &RecordBatch) {
+        let [only] = batch.columns() else { return };
+        let text =
+            matches!(only.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let null = (0..only.len()).find(|row| only.is_null(*row));
+        if let (true, false, Some(row)) = (text, self.warned, null) {
+            self.warned = true;
+            warn(&format!(
+                "column `{}`, row {}: a null in the only column of a CSV file is read as an empty text",
+                batch.schema().field(0).name(),
+                self.rows + row as u64
+            ));
+        }
+    }
+}
+
+fn warn(line: &str) {
+    let _ = writeln!(std::io::stderr(), "warning: {line}"); // a closed standard error is no reason to fail
+}
+
+/// A text file that is being written.
+pub struct TextFile<W: Write> {
+    encoder: TextEncoder,
+    out: Sink<W>,
+}
+
+enum Sink<W: Write> {
+    Plain(W),
+    Gzip(flate2::write::GzEncoder<W>),
+    Zstd(zstd::Encoder<'static, W>),
+}
+
+impl<W: Write> TextFile<W> {
+    /// Begins a file; `out` should have a buffer.
+    pub fn new(
+        out: W,
+        format: Format,
+        compression: Compression,
+        schema: &Schema,
+    ) -> Result<Self, String> {
+        let (encoder, start) = TextEncoder::new(format, schema)?;
+        let mut out = match compression {
+            Compression::None => Sink::Plain(out),
+            Compression::Gzip => {
+                Sink::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::default()))
+            }
+            Compression::Zstd => Sink::Zstd(zstd::Encoder::new(out, 3).map_err(line)?),
+        };
+        out.write(&start)?;
+        Ok(Self { encoder, out })
+    }
+
+    /// Appends rows.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), String> {
+        self.out.write(&self.encoder.encode(batch)?)
+    }
+
+    /// Completes the file.
+    pub fn finish(mut self) -> Result<(), String> {
+        self.out.write(self.encoder.end())?;
+        let out = match self.out {
+            Sink::Plain(out) => Ok(out),
+            Sink::Gzip(encoder) => encoder.finish(),
+            Sink::Zstd(encoder) => encoder.finish(),
+        };
+        out.and_then(|mut out| out.flush()).map_err(line)
+    }
+}
+
+impl<W: Write> Sink<W> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
+        match self {
+            Self::Plain(out) => out.write_all(bytes),
+            Self::Gzip(encoder) => encoder.write_all(bytes),
+            Self::Zstd(encoder) => encoder.write_all(bytes),
+        }
+        .map_err(line)
+    }
+}
+
+fn line(error: std::io::Error) -> String {
+    error.to_string()
+}
+
+fn delimiter(format: Format) -> u8 {
+    if format == Format::Tsv { b'\t' } else { b',' }
+}
 
 /// The header line of a CSV file. Fails on the first column that CSV cannot hold.
-pub fn csv_header(schema: &Schema) -> Result<Vec<u8>, String> {
+fn csv_header(schema: &Schema, delimiter: u8) -> Result<Vec<u8>, String> {
     if let Some(nested) = schema.fields().iter().find(|f| f.data_type().is_nested()) {
         return Err(format!(
             "CSV cannot hold the nested column `{}` ({}); choose other columns, or JSON lines",
@@ -15,72 +177,271 @@ pub fn csv_header(schema: &Schema) -> Result<Vec<u8>, String> {
             nested.data_type()
         ));
     }
-    let empty = RecordBatch::new_empty(schema.clone().into());
-    write_csv(&empty, true)
+    let mut text = Vec::new();
+    for (at, field) in schema.fields().iter().enumerate() {
+        separate(at, delimiter, &mut text);
+        push_field(field.name(), delimiter, &mut text);
+    }
+    text.push(b'\n');
+    Ok(text)
 }
 
 /// The rows of a batch as CSV, without a header line.
-pub fn csv(batch: &RecordBatch) -> Result<Vec<u8>, String> {
-    write_csv(batch, false)
+fn csv(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, String> {
+    let options = FormatOptions::default();
+    let schema = batch.schema();
+    let named = |at: usize, error: ArrowError| {
+        format!("column `{}` cannot be written as text: {error}", schema.field(at).name())
+    };
+    let mut columns = Vec::with_capacity(batch.num_columns());
+    for (at, array) in batch.columns().iter().enumerate() {
+        let formatter = ArrayFormatter::try_new(array, &options).map_err(|e| named(at, e))?;
+        columns.push((formatter, array.logical_nulls()));
+    }
+    let (mut text, mut value) = (Vec::new(), String::new());
+    for row in 0..batch.num_rows() {
+        for (at, (formatter, nulls)) in columns.iter().enumerate() {
+            separate(at, delimiter, &mut text);
+            if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                // A line with nothing on it would be left out by those who read it.
+                text.extend_from_slice(if columns.len() == 1 { b"\"\"" } else { b"" });
+                continue;
+            }
+            value.clear();
+            formatter.value(row).write(&mut value).map_err(|e| named(at, e))?;
+            push_field(&value, delimiter, &mut text);
+        }
+        text.push(b'\n');
+    }
+    Ok(text)
 }
 
-fn write_csv(batch: &RecordBatch, header: bool) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let mut writer = arrow_csv::WriterBuilder::new().with_header(header).build(&mut bytes);
-    writer.write(batch).map_err(|e| e.to_string())?;
-    drop(writer);
-    Ok(bytes)
+fn separate(at: usize, delimiter: u8, text: &mut Vec<u8>) {
+    if at > 0 {
+        text.push(delimiter);
+    }
 }
 
-/// The rows of a batch as JSON objects, one per line. Nulls are written, so that every line has
-/// every column.
+/// A field that is not null: in quotes if it is empty or would be cut.
+fn push_field(value: &str, delimiter: u8, text: &mut Vec<u8>) {
+    let special = |byte: u8| matches!(byte, b'"' | b'\n' | b'\r') || byte == delimiter;
+    if !value.is_empty() && !value.bytes().any(special) {
+        return text.extend_from_slice(value.as_bytes());
+    }
+    text.push(b'"');
+    text.extend_from_slice(value.replace('"', "\"\"").as_bytes());
+    text.push(b'"');
+}
+
+/// The rows of a batch as JSON objects, one per line. Nulls are written, so that every line has every column.
 pub fn json_lines(batch: &RecordBatch) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut writer = arrow_json::WriterBuilder::new()
         .with_explicit_nulls(true)
+        .with_encoder_factory(Arc::new(NamedFloats))
         .build::<_, arrow_json::writer::LineDelimited>(&mut bytes);
     writer.write(batch).and_then(|()| writer.finish()).map_err(|e| e.to_string())?;
     drop(writer);
     Ok(bytes)
 }
 
+/// JSON has no numbers for NaN and the infinities, so they become strings.
+#[derive(Debug)]
+struct NamedFloats;
+
+impl EncoderFactory for NamedFloats {
+    fn make_default_encoder<'a>(
+        &self,
+        _field: &'a FieldRef,
+        array: &'a dyn Array,
+        _options: &'a EncoderOptions,
+    ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
+        let values: Vec<f64> = match array.data_type() {
+            DataType::Float64 => array.as_primitive::<Float64Type>().values().to_vec(),
+            DataType::Float32 => {
+                array.as_primitive::<Float32Type>().values().iter().map(|v| f64::from(*v)).collect()
+            }
+            DataType::Float16 => {
+                array.as_primitive::<Float16Type>().values().iter().map(|v| f64::from(*v)).collect()
+            }
+            _ => return Ok(None),
+        };
+        if values.iter().all(|value| value.is_finite()) {
+            return Ok(None);
+        }
+        let short = *array.data_type() != DataType::Float64;
+        Ok(Some(NullableEncoder::new(Box::new(Floats { values, short }), array.nulls().cloned())))
+    }
+}
+
+struct Floats {
+    values: Vec<f64>,
+    /// Whether the values were narrower, and are written with fewer digits.
+    short: bool,
+}
+
+impl Encoder for Floats {
+    fn encode(&mut self, index: usize, out: &mut Vec<u8>) {
+        let value = self.values.get(index).copied().unwrap_or_default();
+        if value.is_nan() {
+            out.extend_from_slice(b"\"NaN\"");
+        } else if value.is_infinite() {
+            let name: &[u8] = if value > 0.0 { b"\"Infinity\"" } else { b"\"-Infinity\"" };
+            out.extend_from_slice(name);
+        } else if self.short {
+            let _ = serde_json::to_writer(out, &(value as f32)); // a Vec takes everything
+        } else {
+            let _ = serde_json::to_writer(out, &value);
+        }
+    }
+}
+
+/// The same rows, with the times of zones that only a table of zones could tell as times of UTC.
+pub fn in_utc(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let schema = batch.schema();
+    if schema.fields().iter().all(|field| utc_type(field.data_type()) == *field.data_type()) {
+        return Ok(batch.clone());
+    }
+    let field = |field: &FieldRef| utc_field(field);
+    let fields: Vec<FieldRef> = schema.fields().iter().map(field).collect();
+    let columns = batch.columns().iter().map(relabeled).collect::<Result<Vec<_>, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let schema = SchemaRef::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+    RecordBatch::try_new_with_options(schema, columns, &options)
+}
+
+fn utc_field(field: &FieldRef) -> FieldRef {
+    let data_type = utc_type(field.data_type());
+    Arc::new(Field::clone(field).with_data_type(data_type))
+}
+
+fn utc_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => {
+            DataType::Timestamp(*unit, Some("+00:00".into()))
+        }
+        DataType::List(field) => DataType::List(utc_field(field)),
+        DataType::LargeList(field) => DataType::LargeList(utc_field(field)),
+        DataType::FixedSizeList(field, len) => DataType::FixedSizeList(utc_field(field), *len),
+        DataType::Map(field, sorted) => DataType::Map(utc_field(field), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(utc_field).collect()),
+        DataType::Dictionary(keys, values) => {
+            DataType::Dictionary(keys.clone(), Box::new(utc_type(values)))
+        }
+        other => other.clone(),
+    }
+}
+
+fn relabeled(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let data_type = utc_type(array.data_type());
+    if data_type == *array.data_type() {
+        return Ok(array.clone());
+    }
+    let data = array.to_data();
+    let children = data.child_data().iter().map(|child| relabeled(&make_array(child.clone())));
+    let children =
+        children.map(|child| Ok(child?.to_data())).collect::<Result<Vec<_>, ArrowError>>()?;
+    Ok(make_array(data.into_builder().data_type(data_type).child_data(children).build()?))
+}
+
+/// The zone of times that are written in UTC, unless it is that.
+fn named_zone(data_type: &DataType) -> Option<&str> {
+    match data_type {
+        DataType::Timestamp(_, Some(zone)) => {
+            let utc = ["UTC", "Etc/UTC", "GMT", "Z"].contains(&zone.as_ref());
+            (!utc && zone.parse::<Tz>().is_err()).then_some(zone)
+        }
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => named_zone(field.data_type()),
+        DataType::Struct(fields) => fields.iter().find_map(|field| named_zone(field.data_type())),
+        DataType::Dictionary(_, values) => named_zone(values),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use arrow_array::{ArrayRef, BinaryArray, Int32Array, StringArray, StructArray};
+    use arrow_array::{
+        BinaryArray, Float32Array, Float64Array, Int32Array, ListArray, StringArray, StructArray,
+        TimestampSecondArray,
+    };
 
     use super::*;
 
     fn batch() -> RecordBatch {
         let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None]));
         let words: ArrayRef = Arc::new(StringArray::from(vec!["a,b", "c\"d"]));
-        let bytes: ArrayRef = Arc::new(BinaryArray::from_vec(vec![b"\x00\xff", b""]));
+        let bytes: ArrayRef = Arc::new(BinaryArray::from_vec(vec![b"\x00\xff", b"a"]));
         RecordBatch::try_from_iter([("n", numbers), ("w", words), ("b", bytes)]).unwrap()
+    }
+
+    fn text(format: Format, batch: &RecordBatch) -> String {
+        let (mut encoder, mut text) = TextEncoder::new(format, &batch.schema()).unwrap();
+        text.extend(encoder.encode(batch).unwrap());
+        text.extend(encoder.encode(batch).unwrap());
+        text.extend(encoder.end());
+        String::from_utf8(text).unwrap()
     }
 
     #[test]
     fn csv_has_one_header() {
-        let batch = batch();
-        assert_eq!(csv_header(&batch.schema()).unwrap(), b"n,w,b\n");
-        let text = String::from_utf8(csv(&batch).unwrap()).unwrap();
-        assert_eq!(text, "1,\"a,b\",00ff\n,\"c\"\"d\",\n");
+        let rows = "1,\"a,b\",00ff\n,\"c\"\"d\",61\n";
+        assert_eq!(text(Format::Csv, &batch()), format!("n,w,b\n{rows}{rows}"));
+        assert!(text(Format::Tsv, &batch()).starts_with("n\tw\tb\n1\ta,b\t00ff\n"));
     }
 
     #[test]
-    fn json_lines_name_every_column() {
-        let text = String::from_utf8(json_lines(&batch()).unwrap()).unwrap();
-        let expected = "{\"n\":1,\"w\":\"a,b\",\"b\":\"00ff\"}\n\
-                        {\"n\":null,\"w\":\"c\\\"d\",\"b\":\"\"}\n";
-        assert_eq!(text, expected);
+    fn json_names_every_column() {
+        let (a, b) = (r#"{"n":1,"w":"a,b","b":"00ff"}"#, r#"{"n":null,"w":"c\"d","b":"61"}"#);
+        assert_eq!(text(Format::JsonLines, &batch()), format!("{a}\n{b}\n{a}\n{b}\n"));
+        assert_eq!(text(Format::Json, &batch()), format!("[\n{a},\n{b},\n{a},\n{b}\n]\n"));
+        assert_eq!(text(Format::Json, &batch().slice(0, 0)), "[]\n");
+    }
+
+    #[test]
+    fn empty_texts_are_no_nulls() {
+        let words: ArrayRef = Arc::new(StringArray::from(vec![Some(""), None]));
+        let batch = RecordBatch::try_from_iter([("a", words.clone()), ("b", words)]).unwrap();
+        assert!(text(Format::Csv, &batch).starts_with("a,b\n\"\",\"\"\n,\n"));
+    }
+
+    #[test]
+    fn floats_that_are_no_numbers_keep_their_names() {
+        let wide = Float64Array::from(vec![Some(0.1), Some(f64::NAN), None]);
+        let list = Float32Array::from(vec![0.1, f32::INFINITY, f32::NEG_INFINITY]);
+        let list = ListArray::from_iter_primitive::<Float32Type, _, _>(
+            list.iter().map(|value| Some(vec![value])),
+        );
+        let columns = [("w", Arc::new(wide) as ArrayRef), ("l", Arc::new(list) as ArrayRef)];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let expected = "{\"w\":0.1,\"l\":[0.1]}\n{\"w\":\"NaN\",\"l\":[\"Infinity\"]}\n\
+                        {\"w\":null,\"l\":[\"-Infinity\"]}\n";
+        assert!(text(Format::JsonLines, &batch).starts_with(expected));
     }
 
     #[test]
     fn csv_names_the_nested_column() {
-        let batch = batch();
-        let nested: ArrayRef = Arc::new(StructArray::from(batch));
+        let nested: ArrayRef = Arc::new(StructArray::from(batch()));
         let batch = RecordBatch::try_from_iter([("deep", nested)]).unwrap();
-        let message = csv_header(&batch.schema()).unwrap_err();
+        let message = TextEncoder::new(Format::Csv, &batch.schema()).unwrap_err();
         assert!(message.starts_with("CSV cannot hold the nested column `deep`"), "{message}");
+    }
+
+    #[test]
+    fn times_of_any_zone_are_written() {
+        for zone in ["UTC", "Europe/Zurich", "Nowhere"] {
+            let times = TimestampSecondArray::from(vec![0]).with_timezone(zone);
+            let nested: ArrayRef = Arc::new(StructArray::from(vec![(
+                Arc::new(Field::new("t", times.data_type().clone(), true)),
+                Arc::new(times.clone()) as ArrayRef,
+            )]));
+            let batch = RecordBatch::try_from_iter([("t", Arc::new(times) as ArrayRef)]).unwrap();
+            assert!(text(Format::Csv, &batch).starts_with("t\n1970-01-01T00:00:00Z\n"));
+            let batch = RecordBatch::try_from_iter([("s", nested)]).unwrap();
+            let expected = "{\"s\":{\"t\":\"1970-01-01T00:00:00Z\"}}\n";
+            assert!(text(Format::JsonLines, &batch).starts_with(expected), "{zone}");
+        }
     }
 }

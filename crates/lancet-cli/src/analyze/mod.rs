@@ -21,7 +21,7 @@ use arrow_select::concat::concat;
 use lancet::{Profile, Version};
 
 use crate::error::{Error, Result};
-use crate::input::Selection;
+use crate::input::{Selection, TextOptions};
 use crate::lines::{Report, Width};
 use crate::progress;
 use lance::{Options, Trial};
@@ -60,6 +60,8 @@ pub struct Args {
     json: bool,
     #[command(flatten)]
     width: Width,
+    #[command(flatten)]
+    text: TextOptions,
 }
 
 /// A version in which a column may have several forms.
@@ -117,7 +119,7 @@ impl Analysis {
 
 /// Runs the command.
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
-    let analysis = analyze(args, quiet).map_err(|error| error.about(&args.file))?;
+    let analysis = analyze(args, quiet).map_err(|error| error.about_once(&args.file))?;
     if args.json {
         writeln!(out, "{:#}", report::json(&analysis))?;
         return Ok(());
@@ -131,7 +133,7 @@ fn analyze(args: &Args, quiet: bool) -> Result<Analysis> {
     columns.dedup();
     let most = (!args.full).then(|| usize::try_from(args.sample_rows).unwrap_or(usize::MAX));
     let selection = Selection { columns, ..Selection::default() };
-    let sample = Sample::read(&args.file, &selection, most, quiet)?;
+    let sample = Sample::read(&args.file, &args.text, &selection, most, quiet)?;
     let fields = fields(&sample.schema, &args.columns)?;
     let bar = progress::bar(Some(fields.len() as u64), quiet);
     let mut columns = Vec::new();

@@ -7,7 +7,7 @@ use arrow_schema::SchemaRef;
 
 use super::memory::batch_bytes;
 use crate::error::Result;
-use crate::input::{self, Selection};
+use crate::input::{self, Selection, TextOptions};
 use crate::progress;
 
 /// Bytes of Arrow data that a sample stays under.
@@ -33,11 +33,12 @@ impl Sample {
     /// `most` every row is kept.
     pub fn read(
         path: &Path,
+        text: &TextOptions,
         selection: &Selection,
         most: Option<usize>,
         quiet: bool,
     ) -> Result<Self> {
-        let input = input::open_selection(path, selection)?;
+        let input = input::open_selection(path, None, text, selection, quiet)?;
         let bar = progress::bar(input.rows, quiet);
         let mut kept = Kept { most, ..Kept::default() };
         let mut file_rows = 0;

@@ -3,22 +3,33 @@
 //! Batches are small by bytes, not only by rows, so that a wide table needs no more memory than
 //! a narrow one.
 
-mod infer;
+mod arrow;
+mod csv;
+mod json;
+mod kind;
+mod leaf;
+#[cfg(test)]
+mod mutants;
+mod options;
+mod parquet;
+mod source;
+mod types;
 mod window;
+mod words;
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use lancet::FileReader;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{InFile, Result};
 use crate::format::{Format, check_is_file};
+use crate::guard::guarded;
 use crate::rows::RowRange;
+use leaf::Misfit;
+pub use options::TextOptions;
 
 /// Bytes a batch aims at.
 const BATCH_BYTES: u64 = 16 << 20;
@@ -26,8 +37,8 @@ const BATCH_BYTES: u64 = 16 << 20;
 pub const BATCH_ROWS: u64 = 8_192;
 /// What a value of unknown length is taken for when batches are sized.
 const GUESSED_BYTES: u64 = 64;
-/// Records that decide the schema of CSV and JSON lines.
-const INFERRED_RECORDS: usize = 10_000;
+/// What a panic of a library is taken for.
+const DAMAGED: &str = "the file is damaged, or holds something that lancet does not know";
 
 /// What to read of a file.
 #[derive(Debug, Clone, Default)]
@@ -53,22 +64,30 @@ pub struct Input {
     pub batches: Batches,
 }
 
-/// Opens a part of a file.
-pub fn open_selection(path: &Path, selection: &Selection) -> Result<Input> {
+/// Opens a part of a file, of the format that its ending says or that is given.
+pub fn open_selection(
+    path: &Path,
+    format: Option<Format>,
+    text: &TextOptions,
+    selection: &Selection,
+    quiet: bool,
+) -> Result<Input> {
+    let format = format.map_or_else(|| Format::from_path(path), Ok)?;
+    text.check(format)?;
     check_is_file(path)?;
-    open_as(path, Format::from_path(path)?, selection)
-}
-
-/// Opens a part of a file whose name does not have to tell the format.
-pub fn open_as(path: &Path, format: Format, selection: &Selection) -> Result<Input> {
-    let whole = match format {
-        Format::Lance => return open_lance(path, selection),
-        Format::ArrowFile | Format::ArrowStream => open_arrow(path)?,
-        Format::Parquet => open_parquet(path)?,
-        Format::Csv => open_csv(path)?,
-        Format::JsonLines => open_json_lines(path)?,
+    let open = || match format {
+        Format::Lance => open_lance(path, selection),
+        Format::ArrowFile | Format::ArrowStream => arrow::open(path),
+        Format::Parquet => parquet::open(path),
+        Format::Csv | Format::Tsv => csv::open(path, format, text, quiet),
+        Format::Json | Format::JsonLines => json::open(path, text, quiet),
     };
-    window::narrow(whole, selection).map_err(|e| e.about(path))
+    let opened = guarded(DAMAGED, open).map_err(|e| e.about_once(path))?;
+    let whole = Input { batches: guarded_batches(opened.batches, path), ..opened };
+    match format {
+        Format::Lance => Ok(whole), // which has read only what was selected
+        _ => window::narrow(whole, selection).map_err(|e| e.about(path)),
+    }
 }
 
 fn open_lance(path: &Path, selection: &Selection) -> Result<Input> {
@@ -101,85 +120,12 @@ pub fn lance_rows(
     })
 }
 
-fn open_arrow(path: &Path) -> Result<Input> {
-    let mut file = open_file(path)?;
-    let mut magic = [0; 6];
-    let found = read_up_to(&mut file, &mut magic).in_file(path)?;
-    file.seek(SeekFrom::Start(0)).in_file(path)?;
-    if magic.get(..found) == Some(b"ARROW1") {
-        let reader = arrow_ipc::reader::FileReader::try_new_buffered(file, None).in_file(path)?;
-        Ok(stream(reader.schema(), None, named(reader, path)))
-    } else {
-        let reader = arrow_ipc::reader::StreamReader::try_new_buffered(file, None).in_file(path)?;
-        Ok(stream(reader.schema(), None, named(reader, path)))
-    }
-}
-
-fn open_parquet(path: &Path) -> Result<Input> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(open_file(path)?).in_file(path)?;
-    let schema = builder.schema().clone();
-    let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let bytes: i64 = builder.metadata().row_groups().iter().map(|g| g.total_byte_size()).sum();
-    let bytes_per_row = u64::try_from(bytes).unwrap_or(0).checked_div(rows).unwrap_or(0);
-    let reader =
-        builder.with_batch_size(batch_rows(&schema, bytes_per_row)).build().in_file(path)?;
-    Ok(stream(schema, Some(rows), named(reader, path)))
-}
-
-fn open_csv(path: &Path) -> Result<Input> {
-    let format = arrow_csv::reader::Format::default().with_header(true);
-    let (schema, _) =
-        format.infer_schema(open_text(path)?, Some(INFERRED_RECORDS)).in_file(path)?;
-    let schema = Arc::new(infer::without_nulls(&schema));
-    let reader = arrow_csv::ReaderBuilder::new(schema.clone())
-        .with_format(format)
-        .with_batch_size(batch_rows(&schema, 0))
-        .build_buffered(open_text(path)?)
-        .in_file(path)?;
-    Ok(stream(schema, None, inferred(reader, path)))
-}
-
-fn open_json_lines(path: &Path) -> Result<Input> {
-    let schema =
-        infer::json_lines_schema(open_text(path)?, INFERRED_RECORDS).map_err(|e| e.about(path))?;
-    let schema = Arc::new(schema);
-    let reader = arrow_json::ReaderBuilder::new(schema.clone())
-        .with_batch_size(batch_rows(&schema, 0))
-        .with_coerce_primitive(true)
-        .with_strict_mode(true) // a column that was not inferred is an error, not silence
-        .build(open_text(path)?)
-        .in_file(path)?;
-    Ok(stream(schema, None, inferred(reader, path)))
-}
-
 fn stream(schema: SchemaRef, rows: Option<u64>, batches: Batches) -> Input {
     Input { schema, file_rows: rows, rows, batches }
 }
 
 fn open_file(path: &Path) -> Result<File> {
     File::open(path).in_file(path)
-}
-
-/// A text file behind its byte order mark, if it has one.
-fn open_text(path: &Path) -> Result<BufReader<File>> {
-    let mut file = open_file(path)?;
-    let mut mark = [0; 3];
-    let found = read_up_to(&mut file, &mut mark).in_file(path)?;
-    if mark.get(..found) != Some(b"\xEF\xBB\xBF") {
-        file.seek(SeekFrom::Start(0)).in_file(path)?;
-    }
-    Ok(BufReader::with_capacity(1 << 18, file))
-}
-
-fn read_up_to(file: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
-    let mut found = 0;
-    while let Some(rest) = buffer.get_mut(found..).filter(|rest| !rest.is_empty()) {
-        match file.read(rest)? {
-            0 => break,
-            n => found += n,
-        }
-    }
-    Ok(found)
 }
 
 /// Adds the file name to the errors of a reader.
@@ -191,14 +137,35 @@ fn named<E: std::fmt::Display>(
     Box::new(batches.map(move |batch| batch.in_file(&path)))
 }
 
-/// As [`named`], and says where the schema came from, since that is what a failing value broke.
-fn inferred<E: std::fmt::Display>(
-    batches: impl Iterator<Item = Result<RecordBatch, E>> + 'static,
-    path: &Path,
-) -> Batches {
-    let note =
-        |error| format!("{error} (the schema comes from the first {INFERRED_RECORDS} records)");
-    named(batches.map(move |batch| batch.map_err(note)), path)
+/// Batches whose reader may panic; after that, none come.
+fn guarded_batches(batches: Batches, path: &Path) -> Batches {
+    let path = PathBuf::from(path);
+    let mut batches = Some(batches);
+    Box::new(std::iter::from_fn(move || {
+        let next = || {
+            let (mut reader, mut batch) = (batches.take(), None);
+            if let Some(reader) = &mut reader {
+                batch = reader.next();
+            }
+            batches = reader.filter(|_| matches!(batch, Some(Ok(_))));
+            batch.transpose()
+        };
+        guarded(DAMAGED, next).map_err(|e| e.about_once(&path)).transpose()
+    }))
+}
+
+/// What to say of a value in a text file that does not fit its column.
+fn misfit_message(misfit: &Misfit, row: u64, line: u64, inferred_records: usize) -> String {
+    let Misfit { column, message, given, .. } = misfit;
+    let help = match *given {
+        true => String::new(),
+        false if inferred_records == usize::MAX => format!("; --types {column}=string keeps it"),
+        false => format!(
+            "; the schema comes from the first {inferred_records} records: \
+             --types {column}=string keeps such values, --infer-rows all looks at every record"
+        ),
+    };
+    format!("row {row} (line {line}), column `{column}`: {message}{help}")
 }
 
 /// Rows of a batch of about [`BATCH_BYTES`], where rows have at least `bytes_per_row`.
@@ -227,6 +194,8 @@ fn value_bytes(data_type: &DataType) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use arrow_schema::{Field, Schema};
 

@@ -17,7 +17,7 @@ use lancet::{FileReader, ReadOptions, Source};
 use super::{Access, FormatName, Place, Remote, Temporary};
 use crate::error::{Error, InFile, Result};
 use crate::format::{Format, check_is_file, check_is_lance};
-use crate::input::{self, Input, Selection};
+use crate::input::{self, Input, Selection, TextOptions};
 
 /// A file to read.
 pub struct InputFile {
@@ -31,6 +31,10 @@ pub struct InputFile {
     source: Option<Arc<dyn Source>>,
     /// Shared with the batches, which are read later.
     temporary: Option<Arc<Temporary>>,
+    /// How text is read.
+    text: TextOptions,
+    /// Whether nothing is said about what was found out of it.
+    quiet: bool,
 }
 
 impl InputFile {
@@ -81,14 +85,14 @@ impl InputFile {
 
     fn on_disk(path: &Path, format: Format, bytes: u64) -> Self {
         let (name, path) = (path.to_owned(), path.to_owned());
-        Self { name, path, format, bytes, source: None, temporary: None }
+        Self::new(name, path, format, bytes)
     }
 
     fn remote_lance(name: &Path, remote: &Remote) -> Result<Self> {
         let source = remote.source().in_file(name)?;
         let (bytes, path) = (source.size_bytes(), name.to_owned());
-        let (format, source) = (Format::Lance, Some(source));
-        Ok(Self { name: name.to_owned(), path, format, bytes, source, temporary: None })
+        let file = Self::new(name.to_owned(), path, Format::Lance, bytes);
+        Ok(Self { source: Some(source), ..file })
     }
 
     /// Copies a file out of a store.
@@ -122,7 +126,23 @@ impl InputFile {
     fn in_temporary(name: &Path, temporary: Temporary, format: Format, bytes: u64) -> Self {
         let (name, path) = (name.to_owned(), temporary.path().to_owned());
         let temporary = Some(Arc::new(temporary));
-        Self { name, path, format, bytes, source: None, temporary }
+        Self { temporary, ..Self::new(name, path, format, bytes) }
+    }
+
+    fn new(name: PathBuf, path: PathBuf, format: Format, bytes: u64) -> Self {
+        let (source, temporary, text) = (None, None, TextOptions::default());
+        Self { name, path, format, bytes, source, temporary, text, quiet: false }
+    }
+
+    /// The same, with options for text. Fails if the file is none and they would have no effect.
+    pub fn with_text(self, text: &TextOptions, quiet: bool) -> Result<Self> {
+        text.check(self.format)?;
+        Ok(Self { text: text.clone(), quiet, ..self })
+    }
+
+    /// The same, saying nothing when it is opened.
+    pub fn quiet(self) -> Self {
+        Self { quiet: true, ..self }
     }
 
     /// What messages call it.
@@ -162,9 +182,11 @@ impl InputFile {
     pub fn rows(&self, selection: &Selection) -> Result<Input> {
         match self.format {
             Format::Lance => self.rows_of(&self.reader()?, selection),
-            format => input::open_as(&self.path, format, selection)
-                .map(|input| self.with_name(input))
-                .map_err(|e| self.renamed(e)),
+            format => {
+                input::open_selection(&self.path, Some(format), &self.text, selection, self.quiet)
+                    .map(|input| self.with_name(input))
+                    .map_err(|e| self.renamed(e))
+            }
         }
     }
 

@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{Access, FormatName, Place, Remote, Temporary};
 use crate::error::{Error, InFile, Result};
-use crate::format::{Format, is_table};
+use crate::format::{Compression, Format, is_table};
 
 /// Where a new file goes, and what it will be.
 pub struct Target {
     place: TargetPlace,
     name: PathBuf,
     format: Format,
+    compression: Compression,
 }
 
 enum TargetPlace {
@@ -40,7 +41,13 @@ impl Target {
             TargetPlace::Standard => "standard output".into(),
             _ => path.into(),
         };
-        Ok(Self { place, name, format })
+        // A name that was given speaks first: `--to csv.gz`.
+        let named = to.map(|to| Compression::from_path(Path::new(&format!("x.{}", to.ending))));
+        let compression = match named {
+            None | Some(Compression::None) if format.is_text() => Compression::from_path(path),
+            named => named.unwrap_or(Compression::None),
+        };
+        Ok(Self { place, name, format, compression })
     }
 
     /// What messages call it.
@@ -51,6 +58,11 @@ impl Target {
     /// The format of the new file.
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// How the text of the new file is compressed.
+    pub fn compression(&self) -> Compression {
+        self.compression
     }
 
     /// Whether the bytes go to standard output.

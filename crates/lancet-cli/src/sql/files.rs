@@ -21,7 +21,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use lancet_datafusion::LanceFormat;
 
 use crate::error::Error;
-use crate::format::Format;
+use crate::format::{Compression, Format};
 
 /// A session whose tables are files.
 pub(super) fn session() -> Result<SessionContext> {
@@ -84,12 +84,16 @@ fn format_of(path: &Path) -> Result<(Arc<dyn FileFormat>, String)> {
     } else if !pattern && !path.exists() {
         return plan_err!("{name}: no such file");
     }
+    if Compression::from_path(&example) != Compression::None {
+        return plan_err!("{name}: is compressed; convert it first: lancet convert {name} FILE");
+    }
     let format: Arc<dyn FileFormat> = match Format::from_path(&example).map_err(plan)? {
         Format::Lance => Arc::new(LanceFormat::default()),
         Format::ArrowFile | Format::ArrowStream => Arc::new(ArrowFormat),
         Format::Parquet => Arc::new(ParquetFormat::default()),
         Format::Csv => Arc::new(CsvFormat::default().with_has_header(true)),
-        Format::JsonLines => Arc::new(JsonFormat::default()),
+        Format::Tsv => Arc::new(CsvFormat::default().with_has_header(true).with_delimiter(b'\t')),
+        Format::Json | Format::JsonLines => Arc::new(JsonFormat::default()),
     };
     let ending = example.extension().map(|e| format!(".{}", e.to_string_lossy()));
     Ok((format, ending.unwrap_or_default()))

@@ -9,6 +9,7 @@ mod convert;
 mod crash;
 mod demo;
 mod errors;
+mod foreign;
 mod help;
 mod lancet;
 mod options;
@@ -19,5 +20,6 @@ mod setup;
 #[cfg(feature = "sql")]
 mod sql;
 mod stats;
+mod text;
 mod verify;
 mod width;
