@@ -32,7 +32,6 @@ impl Grid {
 
     /// The rows of a batch.
     pub fn of_batch(batch: &RecordBatch) -> Result<Self, String> {
-        let batch = &crate::text::in_utc(batch).map_err(|e| e.to_string())?;
         let schema = batch.schema();
         let batch = &time_zones::readable(batch).map_err(|e| e.to_string())?;
         let options = FormatOptions::default().with_null("null");

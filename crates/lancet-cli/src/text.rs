@@ -5,20 +5,20 @@
 //!
 //! - CSV: nulls are empty, empty texts are `""`.
 //! - JSON: `NaN`, `Infinity` and `-Infinity` are strings.
-//! - Times of a zone are written in UTC, with a `Z`.
+//! - Times of a zone with a name are written in UTC, with a `Z`.
 
 use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::timezone::Tz;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
+use arrow_array::{Array, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_json::writer::{Encoder, EncoderFactory, EncoderOptions, NullableEncoder};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema};
 
 use crate::format::{Compression, Format};
+use crate::time_zones;
 
 /// Turns batches into the text of a file.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl TextEncoder {
             _ => Vec::new(),
         };
         for field in schema.fields() {
-            if let Some(zone) = named_zone(field.data_type()) {
+            if let Some(zone) = time_zones::moved_zone(field.data_type()) {
                 warn(&format!("column `{}`: times of `{zone}` are written in UTC", field.name()));
             }
         }
@@ -46,7 +46,7 @@ impl TextEncoder {
 
     /// The text of a batch.
     pub fn encode(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, String> {
-        let batch = in_utc(batch).map_err(|error| error.to_string())?;
+        let batch = time_zones::portable(batch).map_err(|error| error.to_string())?;
         let text = match self.format {
             Format::Csv | Format::Tsv => {
                 self.warn_of_null(&batch);
@@ -296,77 +296,13 @@ impl Encoder for Floats {
     }
 }
 
-/// The same rows, with the times of zones that only a table of zones could tell as times of UTC.
-pub fn in_utc(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-    let schema = batch.schema();
-    if schema.fields().iter().all(|field| utc_type(field.data_type()) == *field.data_type()) {
-        return Ok(batch.clone());
-    }
-    let field = |field: &FieldRef| utc_field(field);
-    let fields: Vec<FieldRef> = schema.fields().iter().map(field).collect();
-    let columns = batch.columns().iter().map(relabeled).collect::<Result<Vec<_>, _>>()?;
-    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    let schema = SchemaRef::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-    RecordBatch::try_new_with_options(schema, columns, &options)
-}
-
-fn utc_field(field: &FieldRef) -> FieldRef {
-    let data_type = utc_type(field.data_type());
-    Arc::new(Field::clone(field).with_data_type(data_type))
-}
-
-fn utc_type(data_type: &DataType) -> DataType {
-    match data_type {
-        DataType::Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => {
-            DataType::Timestamp(*unit, Some("+00:00".into()))
-        }
-        DataType::List(field) => DataType::List(utc_field(field)),
-        DataType::LargeList(field) => DataType::LargeList(utc_field(field)),
-        DataType::FixedSizeList(field, len) => DataType::FixedSizeList(utc_field(field), *len),
-        DataType::Map(field, sorted) => DataType::Map(utc_field(field), *sorted),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(utc_field).collect()),
-        DataType::Dictionary(keys, values) => {
-            DataType::Dictionary(keys.clone(), Box::new(utc_type(values)))
-        }
-        other => other.clone(),
-    }
-}
-
-fn relabeled(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let data_type = utc_type(array.data_type());
-    if data_type == *array.data_type() {
-        return Ok(array.clone());
-    }
-    let data = array.to_data();
-    let children = data.child_data().iter().map(|child| relabeled(&make_array(child.clone())));
-    let children =
-        children.map(|child| Ok(child?.to_data())).collect::<Result<Vec<_>, ArrowError>>()?;
-    Ok(make_array(data.into_builder().data_type(data_type).child_data(children).build()?))
-}
-
-/// The zone of times that are written in UTC, unless it is that.
-fn named_zone(data_type: &DataType) -> Option<&str> {
-    match data_type {
-        DataType::Timestamp(_, Some(zone)) => {
-            let utc = ["UTC", "Etc/UTC", "GMT", "Z"].contains(&zone.as_ref());
-            (!utc && zone.parse::<Tz>().is_err()).then_some(zone)
-        }
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _) => named_zone(field.data_type()),
-        DataType::Struct(fields) => fields.iter().find_map(|field| named_zone(field.data_type())),
-        DataType::Dictionary(_, values) => named_zone(values),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use arrow_array::{
-        BinaryArray, Float32Array, Float64Array, Int32Array, ListArray, StringArray, StructArray,
-        TimestampSecondArray,
+        ArrayRef, BinaryArray, Float32Array, Float64Array, Int32Array, ListArray, StringArray,
+        StructArray, TimestampSecondArray,
     };
+    use arrow_schema::Field;
 
     use super::*;
 

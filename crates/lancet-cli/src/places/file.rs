@@ -56,7 +56,7 @@ impl InputFile {
             Place::Disk(disk) => {
                 check_is_file(&disk)?;
                 let metadata = disk.metadata().in_file(&disk)?;
-                if !metadata.is_file() {
+                if !metadata.is_file() && !is_endless(&metadata) {
                     return Self::spool(path, File::open(&disk).in_file(&disk)?, from);
                 }
                 Ok(Self::on_disk(&disk, by_name()?, metadata.len()))
@@ -209,6 +209,21 @@ impl InputFile {
 
     fn renamed(&self, error: Error) -> Error {
         renamed(error, &self.path, &self.name)
+    }
+}
+
+/// A device may never end, so it is read where it is, by readers that look at its beginning first.
+fn is_endless(metadata: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = metadata.file_type();
+        kind.is_char_device() || kind.is_block_device()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        false
     }
 }
 

@@ -47,7 +47,7 @@ fn tables_are_no_files() {
     let dir = with_table("tables");
     std::fs::create_dir_all(dir.path("t.lance/_versions")).unwrap();
     std::fs::create_dir_all(dir.path("t.lance/data")).unwrap();
-    for command in ["cat", "take --rows 1", "schema", "inspect", "stats", "verify", "row-ids"] {
+    for command in ["cat", "take --rows 1", "schema", "inspect", "stats", "verify"] {
         let message = dir.lancet(&format!("{command} t.lance")).failed();
         assert!(message.starts_with("t.lance: is a Lance table, not a file; "), "{message}");
         assert!(message.contains("deleted rows") && !message.contains("data/"), "{message}");
