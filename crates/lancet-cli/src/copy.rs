@@ -16,6 +16,9 @@ use crate::table::{Grid, terminal_width};
 use crate::text::TextEncoder;
 use crate::{progress, units};
 
+/// Rows of a table whose widths are looked at together.
+const LAID_OUT_ROWS: usize = 8_192;
+
 /// How rows are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum TextFormat {
@@ -57,6 +60,18 @@ impl Destination {
     fn target(&self) -> Result<Option<Target>> {
         let output = self.output.as_ref();
         output.map(|path| Target::new(path, self.to.as_ref(), &self.access)).transpose()
+    }
+
+    /// The file that is written, if one is.
+    #[cfg(feature = "sql")]
+    pub fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    /// The same without a file: for rows that are only shown.
+    #[cfg(feature = "sql")]
+    pub fn shown(&self) -> Self {
+        Self { format: self.format, output: None }
     }
 
     /// Whether the rows are printed as a table, which is for people.
@@ -120,26 +135,31 @@ fn print_text(input: Input, format: Format, out: &mut dyn Write) -> Result<()> {
     Ok(out.write_all(encoder.end())?)
 }
 
+/// One box for all rows. The first ones decide how wide its columns are, so that a long table needs
+/// no more memory than they do.
 fn print_table(input: Input, out: &mut dyn Write) -> Result<()> {
-    let mut printed = 0;
-    let mut hidden_columns = 0;
-    let mut print = |batch: &RecordBatch, out: &mut dyn Write| -> Result<()> {
-        let mut grid = Grid::of_batch(batch).map_err(Error::new)?;
-        if let Some(width) = terminal_width() {
-            hidden_columns = hidden_columns.max(grid.fit(width));
-        }
-        Ok(writeln!(out, "{}", grid.boxed())?)
-    };
-    for batch in input.batches {
-        for part in parts(&batch?).filter(|part| part.num_rows() > 0) {
-            print(&part, out)?;
-            printed += part.num_rows() as u64;
-        }
+    let mut grid = Grid::of_batch(&RecordBatch::new_empty(input.schema)).map_err(Error::new)?;
+    let mut batches = input.batches.flat_map(|batch| match batch {
+        Ok(batch) => parts(&batch).map(Ok).collect(),
+        Err(error) => vec![Err(error)],
+    });
+    while grid.num_rows() < LAID_OUT_ROWS
+        && let Some(batch) = batches.next().transpose()?
+    {
+        grid.append(&batch).map_err(Error::new)?;
     }
-    if printed == 0 {
-        print(&RecordBatch::new_empty(input.schema), out)?;
+    let hidden_columns = terminal_width().map_or(0, |width| grid.fit(width));
+    let mut printed = grid.num_rows() as u64;
+    let boxed = grid.boxed();
+    let (head, last_line) = boxed.rsplit_once('\n').unwrap_or(("", &boxed));
+    writeln!(out, "{head}")?;
+    let widths = grid.widths();
+    for batch in batches {
+        let rows = Grid::of_batch(&batch?).map_err(Error::new)?;
+        printed += rows.num_rows() as u64;
+        writeln!(out, "{}", rows.more_rows(&widths))?;
     }
-    writeln!(out, "{}", footer(printed, input.file_rows, hidden_columns))?;
+    writeln!(out, "{last_line}\n{}", footer(printed, input.file_rows, hidden_columns))?;
     Ok(())
 }
 
@@ -193,6 +213,28 @@ mod tests {
     fn text_goes_on_over_batches() {
         assert_eq!(printed(TextFormat::Csv), "n\n7\n8\n7\n8\n");
         assert_eq!(printed(TextFormat::Jsonl), "{\"n\":7}\n{\"n\":8}\n{\"n\":7}\n{\"n\":8}\n");
+    }
+
+    #[test]
+    fn a_table_is_one_box_however_many_batches_it_has() {
+        let table = printed(TextFormat::Table);
+        assert_eq!(table.matches('╭').count(), 1, "{table}");
+        let batch = |from, to| -> RecordBatch {
+            let numbers: ArrayRef = Arc::new(Int32Array::from_iter_values(from..to));
+            RecordBatch::try_from_iter([("n", numbers)]).unwrap()
+        };
+        let input = Input {
+            schema: batch(0, 0).schema(),
+            file_rows: None,
+            rows: None,
+            batches: Box::new([Ok(batch(0, 20_000)), Ok(batch(20_000, 120_000))].into_iter()),
+        };
+        let mut out = Vec::new();
+        to_stdout(input, TextFormat::Table, &mut out).unwrap();
+        let table = String::from_utf8(out).unwrap();
+        assert_eq!(table.matches(['╭', '╰', '╞']).count(), 3);
+        assert_eq!(table.lines().count(), 120_000 + 5);
+        assert!(table.contains("\n│ 9999 │\n│ 100… │\n"), "wider numbers are cut");
     }
 
     #[test]

@@ -27,7 +27,7 @@ mod progress;
 mod row_ids;
 mod rows;
 mod schema;
-#[cfg(feature = "sql")]
+#[cfg_attr(not(feature = "sql"), path = "no_sql.rs")]
 mod sql;
 mod stats;
 mod summary;
@@ -59,7 +59,7 @@ Examples:
 Exit codes: 0 fine, 1 bad input or a file that cannot be read or written, 2 wrong usage.
 
 To install it from a clone, with SQL and files in the cloud:
-  cargo install --path crates/lancet-cli --locked --features sql,cloud";
+  cargo install --path crates/lancet-cli --locked --profile dist --features sql,cloud";
 
 /// Read, write, convert and inspect Lance columnar files
 #[derive(Debug, Parser)]
@@ -81,7 +81,6 @@ enum Command {
     /// Print single rows by number
     Take(take::Args),
     /// Query files with SQL
-    #[cfg(feature = "sql")]
     Sql(sql::Args),
     /// Show the fields of a file
     Schema(schema::Args),
@@ -135,7 +134,6 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Convert(args) => convert::run(args, cli.quiet, out),
         Command::Cat(args) => cat::run(args, cli.quiet, out),
         Command::Take(args) => take::run(args, cli.quiet, out),
-        #[cfg(feature = "sql")]
         Command::Sql(args) => sql::run(args, cli.quiet, out),
         Command::Schema(args) => schema::run(args, cli.quiet, out),
         Command::Inspect(args) => inspect::run(args, out),

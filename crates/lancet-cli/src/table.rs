@@ -5,7 +5,7 @@ mod fit;
 use arrow_array::RecordBatch;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, LineStyle, Row, Table, Width, presets};
 
 use crate::time_zones;
 
@@ -33,6 +33,17 @@ impl Grid {
     /// The rows of a batch.
     pub fn of_batch(batch: &RecordBatch) -> Result<Self, String> {
         let schema = batch.schema();
+        let mut grid = Self {
+            header: schema.fields().iter().map(|f| shortened(f.name())).collect(),
+            right_aligned: schema.fields().iter().map(|f| is_number(f.data_type())).collect(),
+            rows: Vec::new(),
+        };
+        grid.append(batch)?;
+        Ok(grid)
+    }
+
+    /// Adds the rows of a batch of the same columns.
+    pub fn append(&mut self, batch: &RecordBatch) -> Result<(), String> {
         let batch = &time_zones::readable(batch).map_err(|e| e.to_string())?;
         let options = FormatOptions::default().with_null("null");
         let formatters = batch
@@ -45,12 +56,15 @@ impl Grid {
             let text = formatter.value(row).try_to_string().map_err(|e| e.to_string())?;
             Ok(shortened(&text))
         };
-        let row = |row| formatters.iter().map(|f| cell(f, row)).collect();
-        Ok(Self {
-            header: schema.fields().iter().map(|f| shortened(f.name())).collect(),
-            right_aligned: schema.fields().iter().map(|f| is_number(f.data_type())).collect(),
-            rows: (0..batch.num_rows()).map(row).collect::<Result<_, String>>()?,
-        })
+        for row in 0..batch.num_rows() {
+            self.rows.push(formatters.iter().map(|f| cell(f, row)).collect::<Result<_, String>>()?);
+        }
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub fn num_rows(&self) -> usize {
+        self.rows.len()
     }
 
     /// Adds a row.
@@ -60,7 +74,7 @@ impl Grid {
 
     /// Drops columns from the right until the table fits. Returns how many went.
     pub fn fit(&mut self, width: u16) -> usize {
-        let widths = self.table(presets::UTF8_FULL_CONDENSED).column_max_content_widths();
+        let widths = self.widths();
         let mut used = 1_usize; // every column has two spaces and a line
         let kept = widths
             .iter()
@@ -71,9 +85,19 @@ impl Grid {
             .count()
             .max(1);
         let dropped = self.header.len().saturating_sub(kept);
-        self.header.truncate(kept);
-        self.rows.iter_mut().for_each(|row| row.truncate(kept));
+        self.keep(kept);
         dropped
+    }
+
+    /// Drops all columns behind the first ones.
+    fn keep(&mut self, columns: usize) {
+        self.header.truncate(columns);
+        self.rows.iter_mut().for_each(|row| row.truncate(columns));
+    }
+
+    /// The longest text of each column.
+    pub fn widths(&self) -> Vec<u16> {
+        self.table(presets::UTF8_FULL_CONDENSED).column_max_content_widths()
     }
 
     /// As a box, for rows of data.
@@ -81,24 +105,48 @@ impl Grid {
         self.table(presets::UTF8_FULL_CONDENSED.with_rounded_corners()).to_string()
     }
 
+    /// Only the rows, as lines of a box that was begun with columns of these widths. Cells that are
+    /// wider are cut.
+    pub fn more_rows(mut self, widths: &[u16]) -> String {
+        self.keep(widths.len());
+        let mut style = presets::UTF8_FULL_CONDENSED;
+        (style.top_border, style.bottom_border) = (LineStyle::none(), LineStyle::none());
+        let mut table = Table::new();
+        table.load_style(style).force_no_tty().set_truncation_indicator("…");
+        for row in &self.rows {
+            let mut row = Row::from(row);
+            row.max_height(1);
+            table.add_row(row);
+        }
+        // The two spaces around a cell count as width.
+        let fixed = |width: &u16| ColumnConstraint::Absolute(Width::Fixed(width.saturating_add(2)));
+        table.set_constraints(widths.iter().map(fixed));
+        align(&mut table, &self.right_aligned);
+        table.to_string()
+    }
+
     /// With a line under the header only, for reports.
     pub fn plain(&self) -> String {
         let mut table = self.table(presets::UTF8_HORIZONTAL_ONLY);
-        table.style_mut().top_border = comfy_table::LineStyle::none();
-        table.style_mut().bottom_border = comfy_table::LineStyle::none();
-        table.style_mut().row_separator = comfy_table::LineStyle::none();
+        table.style_mut().top_border = LineStyle::none();
+        table.style_mut().bottom_border = LineStyle::none();
+        table.style_mut().row_separator = LineStyle::none();
         table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
     fn table(&self, style: comfy_table::TableStyle) -> Table {
         let mut table = Table::new();
         table.load_style(style).force_no_tty().set_header(&self.header).add_rows(&self.rows);
-        for (column, right) in table.column_iter_mut().zip(&self.right_aligned) {
-            if *right {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
+        align(&mut table, &self.right_aligned);
         table
+    }
+}
+
+fn align(table: &mut Table, right_aligned: &[bool]) {
+    for (column, right) in table.column_iter_mut().zip(right_aligned) {
+        if *right {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
 }
 
@@ -152,6 +200,17 @@ mod tests {
 │ null ┆ a\\nb\\u{1b}[31m │
 ╰──────┴────────────────╯";
         assert_eq!(Grid::of_batch(&batch()).unwrap().boxed(), expected);
+    }
+
+    #[test]
+    fn boxes_go_on_with_the_widths_they_have() {
+        let numbers: ArrayRef = Arc::new(Int32Array::from(vec![12_345, 6]));
+        let words: ArrayRef = Arc::new(StringArray::from(vec!["as long as it can be", "漢字"]));
+        let batch = RecordBatch::try_from_iter([("n", numbers), ("word", words)]).unwrap();
+        let more = Grid::of_batch(&batch).unwrap().more_rows(&[4, 6]);
+        assert_eq!(more, "│ 123… ┆ as…    │\n│    6 ┆ 漢字   │");
+        let grid = Grid::of_batch(&batch).unwrap();
+        assert_eq!(grid.more_rows(&[5]), "│ 12345 │\n│     6 │");
     }
 
     #[test]

@@ -27,7 +27,7 @@ mod missing {
         pub fn new(url: &str, _: &Access) -> Result<Self> {
             Err(Error::new(format!(
                 "{url}: this program was built without URLs; build it with them: \
-                 cargo install --path crates/lancet-cli --features cloud"
+                 cargo install --path crates/lancet-cli --locked --profile dist --features cloud"
             )))
         }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
+use datafusion::catalog::{TableProvider, UrlTableFactory};
 use datafusion::common::plan_err;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::arrow::ArrowFormat;
@@ -17,26 +17,24 @@ use datafusion::datasource::listing::{
 };
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::session_state::SessionState;
-use datafusion::prelude::{SessionConfig, SessionContext};
+use lancet::ReadOptions;
 use lancet_datafusion::LanceFormat;
 
 use crate::error::Error;
-use crate::format::{Compression, Format};
-
-/// A session whose tables are files.
-pub(super) fn session() -> Result<SessionContext> {
-    let mut config = SessionConfig::new().with_information_schema(true);
-    config.options_mut().execution.parquet.pushdown_filters = true;
-    let ctx = SessionContext::new_with_config(config);
-    lancet_datafusion::register(&ctx)?;
-    let catalogs = ctx.state().catalog_list().clone();
-    let files = Arc::new(Files(ctx.state()));
-    ctx.register_catalog_list(Arc::new(DynamicFileCatalog::new(catalogs, files)));
-    Ok(ctx)
-}
+use crate::format::{Compression, Format, is_table};
 
 /// Makes tables of names that look like files.
-struct Files(SessionState);
+pub(super) struct Files {
+    state: SessionState,
+    read: ReadOptions,
+}
+
+impl Files {
+    /// Lance files are read in this way.
+    pub(super) fn new(state: SessionState, read: ReadOptions) -> Self {
+        Self { state, read }
+    }
+}
 
 #[async_trait]
 impl UrlTableFactory for Files {
@@ -44,13 +42,13 @@ impl UrlTableFactory for Files {
         if !name.contains(['.', '/', '\\']) {
             return Ok(None);
         }
-        let (format, ending) = format_of(Path::new(name))?;
+        let (format, ending) = self.format_of(Path::new(name))?;
         let options = ListingOptions::new(format).with_file_extension(ending);
         let config = ListingTableConfig::new(ListingTableUrl::parse(name)?)
             .with_listing_options(options)
-            .infer_partitions_from_path(&self.0)
+            .infer_partitions_from_path(&self.state)
             .await?
-            .infer_schema(&self.0)
+            .infer_schema(&self.state)
             .await
             .map_err(|error| about(name, error))?;
         if config.file_schema.as_ref().is_none_or(|schema| schema.fields().is_empty()) {
@@ -66,37 +64,45 @@ impl fmt::Debug for Files {
     }
 }
 
-/// The format of a file, of a pattern, or of the files in a folder, and their ending.
-fn format_of(path: &Path) -> Result<(Arc<dyn FileFormat>, String)> {
-    let name = path.display();
-    let pattern = path.to_string_lossy().contains(['*', '?', '[']);
-    let mut example = path.to_path_buf();
-    if path.is_dir() {
-        if path.join("_versions").is_dir() {
+impl Files {
+    /// The format of a file, of a pattern, or of the files in a folder, and their ending.
+    fn format_of(&self, path: &Path) -> Result<(Arc<dyn FileFormat>, String)> {
+        let name = path.display();
+        let pattern = path.to_string_lossy().contains(['*', '?', '[']);
+        let mut example = path.to_path_buf();
+        if path.is_dir() {
+            if is_table(path) {
+                return plan_err!(
+                    "{name}: is a Lance table, not a file; read one by one, its files would show \
+                     rows that are deleted and hide others, so write it to a file first, with a \
+                     program that reads tables"
+                );
+            }
+            match first_file(path) {
+                Some(file) => example = file,
+                None => return plan_err!("{name}: has no files of a format that lancet knows"),
+            }
+        } else if !pattern && !path.exists() {
+            return plan_err!("{name}: no such file");
+        }
+        if Compression::from_path(&example) != Compression::None {
             return plan_err!(
-                "{name}: is a Lance dataset, not a file; ask for files under {name}/data/"
+                "{name}: is compressed; convert it first: lancet convert {name} FILE"
             );
         }
-        match first_file(path) {
-            Some(file) => example = file,
-            None => return plan_err!("{name}: has no files of a format that lancet knows"),
-        }
-    } else if !pattern && !path.exists() {
-        return plan_err!("{name}: no such file");
+        let format: Arc<dyn FileFormat> = match Format::from_path(&example).map_err(plan)? {
+            Format::Lance => Arc::new(LanceFormat::default().with_read_options(self.read.clone())),
+            Format::ArrowFile | Format::ArrowStream => Arc::new(ArrowFormat),
+            Format::Parquet => Arc::new(ParquetFormat::default()),
+            Format::Csv => Arc::new(CsvFormat::default().with_has_header(true)),
+            Format::Tsv => {
+                Arc::new(CsvFormat::default().with_has_header(true).with_delimiter(b'\t'))
+            }
+            Format::Json | Format::JsonLines => Arc::new(JsonFormat::default()),
+        };
+        let ending = example.extension().map(|e| format!(".{}", e.to_string_lossy()));
+        Ok((format, ending.unwrap_or_default()))
     }
-    if Compression::from_path(&example) != Compression::None {
-        return plan_err!("{name}: is compressed; convert it first: lancet convert {name} FILE");
-    }
-    let format: Arc<dyn FileFormat> = match Format::from_path(&example).map_err(plan)? {
-        Format::Lance => Arc::new(LanceFormat::default()),
-        Format::ArrowFile | Format::ArrowStream => Arc::new(ArrowFormat),
-        Format::Parquet => Arc::new(ParquetFormat::default()),
-        Format::Csv => Arc::new(CsvFormat::default().with_has_header(true)),
-        Format::Tsv => Arc::new(CsvFormat::default().with_has_header(true).with_delimiter(b'\t')),
-        Format::Json | Format::JsonLines => Arc::new(JsonFormat::default()),
-    };
-    let ending = example.extension().map(|e| format!(".{}", e.to_string_lossy()));
-    Ok((format, ending.unwrap_or_default()))
 }
 
 /// A file of a known format in a folder, or in folders below it.

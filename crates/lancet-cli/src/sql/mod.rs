@@ -1,129 +1,294 @@
 //! `lancet sql`: queries over files.
 
+mod columns;
+mod errors;
 mod files;
+mod from_first;
+mod interrupt;
+mod order;
+mod session;
+mod shell;
+mod statement;
+mod summary;
 
-use std::io::{Read, Write, stderr, stdin};
+use std::cell::Cell;
+use std::io::{IsTerminal, Read, Write, stderr, stdin};
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionContext};
-use datafusion::sql::parser::DFParser;
+use datafusion::sql::parser::Statement as DfStatement;
 use futures::StreamExt;
 use tokio::runtime::Runtime;
 
 use crate::copy::Destination;
-use crate::error::{Error, Result};
+use crate::error::{Error, InFile, Result};
+use crate::format::{Format, check_is_file};
 use crate::input::Input;
 use crate::units;
+use errors::told;
+use interrupt::Interrupt;
+use session::Resources;
+use statement::Statement;
 
 /// Rows of a table when nobody says how many.
 const TABLE_ROWS: u64 = 100;
 
+/// How long a query that was given up may take to clean up.
+const CLEAN_UP: Duration = Duration::from_secs(5);
+
 const EXAMPLES: &str = "\
 Examples:
+  lancet sql                                        a shell; .help tells what it knows
+  lancet sql \"FROM 'orders.lance' LIMIT 5\"
   lancet sql \"SELECT city, count(*) FROM 'orders.lance' GROUP BY city\"
   lancet sql \"SELECT * FROM 'orders-*.lance' WHERE price > 100\" --format csv
   lancet sql \"SELECT o.id, c.name FROM 'orders.lance' o JOIN 'customers.parquet' c ON c.id = o.customer\"
-  lancet sql \"SELECT * FROM 'data/' ORDER BY id\" -o sorted.lance
+  lancet sql \"SELECT * FROM 'data/' ORDER BY id\" -o sorted.lance --memory-limit 2GB
+  lancet sql \"SUMMARIZE 'orders.lance'\"             least, greatest and distinct values of each column
+  lancet sql \"DESCRIBE 'orders.lance'\"              names and types of the columns
   lancet sql \"EXPLAIN ANALYZE SELECT max(price) FROM 'orders.lance' WHERE id < 1000\"
+  lancet sql --file report.sql
+  lancet sql < report.sql
 
 Tables are files, folders or patterns in quotes: .lance, .parquet .pq, .arrow .feather, .csv,
-.jsonl .ndjson. In a folder such as data/year=2025/ the names of folders are columns.
-Statements are those of DataFusion; several have semicolons between them, and the rows of the last
-one are shown.";
+.jsonl .ndjson. In a folder such as data/year=2025/ the names of folders are columns. Without
+ORDER BY, the rows of files come in the order of the files, files in the order of their names.
+
+Statements are those of DataFusion; several have semicolons between them. The rows of each are
+shown, and those of the last one go to -o OUT; the first error ends a script. Where the answer goes
+to a Lance file, dots in the names of columns become _.";
 
 /// What to ask.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Query; - reads it from standard input
+    /// Statements; - reads them from standard input (by default a shell, on a terminal)
     #[arg(value_name = "SQL")]
-    query: String,
-    /// Most rows to show (a table shows 100 unless told)
+    query: Option<String>,
+    /// Read the statements from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "query")]
+    file: Option<PathBuf>,
+    /// Most rows of an answer (a table shows 100 by default)
     #[arg(short = 'n', long)]
     limit: Option<u64>,
     #[command(flatten)]
     destination: Destination,
+    #[command(flatten)]
+    resources: Resources,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     args.destination.check(None)?;
-    let runtime = Arc::new(Runtime::new().map_err(|e| Error::new(e.to_string()))?);
-    let frame = runtime.block_on(last_statement(&query(args)?))?;
-    if let LogicalPlan::Explain(_) | LogicalPlan::Analyze(_) = frame.logical_plan() {
-        return print_plan(&runtime.block_on(frame.collect()).map_err(told)?, out);
-    }
-    let stream = runtime.block_on(frame.execute_stream()).map_err(told)?;
-    let limit = args.limit.or(args.destination.is_table().then_some(TABLE_ROWS));
-    let (input, more) = limited(runtime, stream, limit.unwrap_or(u64::MAX));
-    args.destination.fill(input, quiet, out)?;
-    if args.limit.is_none() && more.get() && !quiet {
-        out.flush()?;
-        // A closed standard error must not turn an answer into a failure.
-        let _ = writeln!(
-            stderr(),
-            "there are more than {}; see --limit, --format csv or -o",
-            units::rows(TABLE_ROWS)
-        );
-    }
-    Ok(())
-}
-
-fn query(args: &Args) -> Result<String> {
-    if args.query != "-" {
-        return Ok(args.query.clone());
-    }
-    let mut text = String::new();
-    let read = stdin().read_to_string(&mut text);
-    read.map_err(|error| Error::new(format!("cannot read standard input: {error}")))?;
-    Ok(text)
-}
-
-/// Runs all statements but the last, which is only planned.
-async fn last_statement(sql: &str) -> Result<DataFrame> {
-    let ctx: SessionContext = files::session().map_err(told)?;
-    let mut statements = DFParser::parse_sql(sql).map_err(told)?;
-    let Some(last) = statements.pop_back() else {
-        return Err(Error::new("there is no query; try: lancet sql \"SELECT * FROM 'a.lance'\""));
-    };
-    for statement in statements {
-        let plan = ctx.state().statement_to_plan(statement).await.map_err(told)?;
-        let frame = ctx.execute_logical_plan(plan).await.map_err(told)?;
-        frame.collect().await.map_err(told)?;
-    }
-    let plan = ctx.state().statement_to_plan(last).await.map_err(told)?;
-    ctx.execute_logical_plan(plan).await.map_err(told)
-}
-
-/// The first rows of an answer; the flag tells afterwards whether there were more.
-fn limited(
-    runtime: Arc<Runtime>,
-    mut stream: SendableRecordBatchStream,
-    limit: u64,
-) -> (Input, std::rc::Rc<std::cell::Cell<bool>>) {
-    let schema = stream.schema();
-    let more = std::rc::Rc::new(std::cell::Cell::new(false));
-    let (mut left, seen) = (limit, more.clone());
-    let batches = std::iter::from_fn(move || {
-        if seen.get() {
-            return None;
+    match script(args)? {
+        Some(text) => {
+            let statements = statement::parse(&text).map_err(told)?;
+            if statements.is_empty() {
+                return Err(Error::new(
+                    "there is no query; try: lancet sql \"SELECT * FROM 'a.lance'\"",
+                ));
+            }
+            Answers::start(args, quiet)?.give(statements, out)
         }
-        let batch = match runtime.block_on(stream.next())? {
-            Ok(batch) => batch,
-            Err(error) => return Some(Err(told(error))),
+        None if args.destination.output().is_some() => {
+            Err(Error::Usage("-o needs a query: lancet sql \"SELECT …\" -o OUT".into()))
+        }
+        None => shell::run(&Answers::start(args, quiet)?, quiet, out),
+    }
+}
+
+/// The statements that were given; none: ask for them.
+fn script(args: &Args) -> Result<Option<String>> {
+    if let Some(path) = &args.file {
+        check_is_file(path)?;
+        return Ok(Some(std::fs::read_to_string(path).in_file(path)?));
+    }
+    match args.query.as_deref() {
+        None if stdin().is_terminal() => Ok(None),
+        None | Some("-") => {
+            let mut text = String::new();
+            let read = stdin().read_to_string(&mut text);
+            read.map_err(|error| Error::new(format!("cannot read standard input: {error}")))?;
+            Ok(Some(text))
+        }
+        Some(query) => Ok(Some(query.to_owned())),
+    }
+}
+
+/// Runs statements and shows what they give.
+struct Answers<'a> {
+    args: &'a Args,
+    quiet: bool,
+    ctx: SessionContext,
+    interrupt: Interrupt,
+    runtime: Arc<Runtime>, // the last to go: what the others hold may need it
+}
+
+/// A query that was given up is still removing its temporary files.
+impl Drop for Answers<'_> {
+    fn drop(&mut self) {
+        let end = Instant::now() + CLEAN_UP;
+        while self.runtime.metrics().num_alive_tasks() > 0 && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        // Files are removed on threads of their own, in turn; those that have begun are waited for.
+        let _ = self.runtime.block_on(self.runtime.spawn_blocking(|| ()));
+    }
+}
+
+impl<'a> Answers<'a> {
+    fn start(args: &'a Args, quiet: bool) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(args.resources.threads())
+            .enable_all()
+            .build()
+            .map_err(|error| Error::new(error.to_string()))?;
+        let ctx = args.resources.session().map_err(told)?;
+        let interrupt = Interrupt::listen().map_err(|error| Error::new(error.to_string()))?;
+        Ok(Self { args, quiet, ctx, interrupt, runtime: Arc::new(runtime) })
+    }
+
+    /// Runs statements one after the other, up to the first that fails.
+    fn give(&self, statements: Vec<Statement>, out: &mut dyn Write) -> Result<()> {
+        let (destination, shown) = (&self.args.destination, self.args.destination.shown());
+        let last = statements.len().saturating_sub(1);
+        for (at, statement) in statements.into_iter().enumerate() {
+            self.interrupt.reset();
+            self.answer(statement, if at == last { destination } else { &shown }, out)?;
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    fn answer(
+        &self,
+        statement: Statement,
+        destination: &Destination,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let dots = !destination
+            .output()
+            .is_some_and(|path| matches!(Format::from_path(path), Ok(Format::Lance)));
+        let (input, more) = match statement {
+            Statement::Summarize(statement) => {
+                let batch = self.wait(async {
+                    let frame = self.frame(*statement, true).await?;
+                    summary::summarize(frame).await.map_err(told)
+                })?;
+                (of_batch(batch), Rc::default())
+            }
+            Statement::Plain(statement) => {
+                let frame = self.wait(self.frame(*statement, dots))?;
+                let plan = frame.logical_plan();
+                let is_plan = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+                if is_plan && destination.is_table() {
+                    let batches = self.wait(async { frame.collect().await.map_err(told) })?;
+                    return print_plan(&batches, out);
+                }
+                let no_columns = plan.schema().fields().is_empty();
+                let stream = self.wait(async { frame.execute_stream().await.map_err(told) })?;
+                if no_columns {
+                    return self.nothing_to_show(stream, destination);
+                }
+                let limit = self.args.limit.or(destination.is_table().then_some(TABLE_ROWS));
+                self.limited(stream, limit.unwrap_or(u64::MAX))
+            }
         };
-        let rows = batch.num_rows() as u64;
-        seen.set(rows > left);
-        let kept = rows.min(left);
-        left -= kept;
-        Some(Ok(batch.slice(0, usize::try_from(kept).unwrap_or(usize::MAX))))
-    });
-    (Input { schema, file_rows: None, rows: None, batches: Box::new(batches) }, more)
+        destination.fill(input, self.quiet, out)?;
+        if self.args.limit.is_none() && more.get() && !self.quiet {
+            out.flush()?;
+            // A closed standard error must not turn an answer into a failure.
+            let _ = writeln!(
+                stderr(),
+                "there are more than {}; see --limit, --format csv or -o",
+                units::rows(TABLE_ROWS)
+            );
+        }
+        Ok(())
+    }
+
+    /// Runs a future to its end, or up to Ctrl-C.
+    fn wait<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        self.runtime.block_on(self.interrupt.or_stop(work))
+    }
+
+    /// Plans a statement; those that change the session are run.
+    async fn frame(&self, statement: DfStatement, dots: bool) -> Result<DataFrame> {
+        let plan = self.ctx.state().statement_to_plan(statement).await.map_err(told)?;
+        let plan = match plan {
+            LogicalPlan::Copy(_) => columns::rename_copied(plan),
+            LogicalPlan::Ddl(_)
+            | LogicalPlan::Dml(_)
+            | LogicalPlan::Statement(_)
+            | LogicalPlan::Explain(_)
+            | LogicalPlan::Analyze(_)
+            | LogicalPlan::DescribeTable(_) => Ok(plan),
+            query => columns::rename(query, dots),
+        };
+        self.ctx.execute_logical_plan(plan.map_err(told)?).await.map_err(told)
+    }
+
+    /// Ends a statement whose answer has no columns, such as CREATE TABLE.
+    fn nothing_to_show(
+        &self,
+        stream: SendableRecordBatchStream,
+        destination: &Destination,
+    ) -> Result<()> {
+        let (input, _) = self.limited(stream, u64::MAX);
+        input.batches.map(|batch| batch.map(drop)).collect::<Result<()>>()?;
+        match destination.output() {
+            Some(path) => Err(Error::new(format!(
+                "{}: the last statement gives no rows to write; end with a SELECT",
+                path.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The first rows of an answer; the flag tells afterwards whether there were more.
+    fn limited(
+        &self,
+        mut stream: SendableRecordBatchStream,
+        limit: u64,
+    ) -> (Input, Rc<Cell<bool>>) {
+        let schema = stream.schema();
+        let (runtime, interrupt) = (self.runtime.clone(), self.interrupt.clone());
+        let more = Rc::new(Cell::new(false));
+        let (mut left, seen) = (limit, more.clone());
+        let batches = std::iter::from_fn(move || {
+            if seen.get() {
+                return None;
+            }
+            let next = async { stream.next().await.transpose().map_err(told) };
+            let batch = match runtime.block_on(interrupt.or_stop(next)) {
+                Ok(batch) => batch?,
+                Err(error) => return Some(Err(error)),
+            };
+            let rows = batch.num_rows() as u64;
+            seen.set(rows > left);
+            let kept = rows.min(left);
+            left -= kept;
+            Some(Ok(batch.slice(0, usize::try_from(kept).unwrap_or(usize::MAX))))
+        });
+        (Input { schema, file_rows: None, rows: None, batches: Box::new(batches) }, more)
+    }
+}
+
+fn of_batch(batch: RecordBatch) -> Input {
+    let rows = Some(batch.num_rows() as u64);
+    Input {
+        schema: batch.schema(),
+        file_rows: None,
+        rows,
+        batches: Box::new([Ok(batch)].into_iter()),
+    }
 }
 
 /// Plans are text of many lines, not cells of a table.
@@ -140,20 +305,4 @@ fn print_plan(batches: &[RecordBatch], out: &mut dyn Write) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// An error of the query in one line, with what to do about it where that is known.
-fn told(error: DataFusionError) -> Error {
-    let message = match error.find_root() {
-        DataFusionError::Plan(message) | DataFusionError::Configuration(message) => message.clone(),
-        DataFusionError::External(cause) => cause.to_string(),
-        other => other.strip_backtrace(),
-    };
-    let line = message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ");
-    let hint = if line.contains("table '") && line.contains("not found") {
-        "; a file is a table when its name is in quotes: FROM 'data.lance'"
-    } else {
-        ""
-    };
-    Error::new(format!("{line}{hint}"))
 }

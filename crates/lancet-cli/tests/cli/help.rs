@@ -21,20 +21,30 @@ const COMMANDS: [&str; 12] = [
 #[test]
 fn every_help_text() {
     let dir = Dir::new("help");
-    // Whether `sql` is there depends on the build; everything else does not.
-    let help = dir.lancet("--help").ok();
-    let without_sql = help.lines().filter(|line| !line.starts_with("  sql "));
-    assert_snapshot("help", &without_sql.flat_map(|line| [line, "\n"]).collect::<String>());
+    assert_snapshot("help", &dir.lancet("--help").ok());
     for command in COMMANDS {
         check_help(&dir, command);
     }
+}
+
+#[cfg(not(feature = "sql"))]
+#[test]
+fn a_build_without_sql_says_how_to_get_it() {
+    let dir = Dir::new("no-sql");
+    let how = "error: this build has no SQL; get it with: \
+               cargo install --path crates/lancet-cli --locked --profile dist --features sql\n";
+    for args in ["sql", "sql --help", "sql -h", "-q sql SELECT --format csv -o a.lance", "sql -"] {
+        let ran = dir.lancet(args);
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", how), "{args}");
+    }
+    let help = dir.lancet("help sql").ok();
+    assert!(how.ends_with(&help), "{help}");
 }
 
 #[test]
 #[cfg(feature = "sql")]
 fn help_of_sql() {
     let dir = Dir::new("help-sql");
-    assert!(dir.lancet("--help").ok().contains("\n  sql "));
     check_help(&dir, "sql");
 }
 
@@ -48,7 +58,7 @@ fn check_help(dir: &Dir, command: &str) {
 #[test]
 fn commands_in_groups() {
     let help = Dir::new("help-groups").lancet("help").ok();
-    for command in COMMANDS {
+    for command in COMMANDS.into_iter().chain(["sql"]) {
         assert_eq!(help.matches(&format!("\n  {command} ")).count(), 1, "{command}: {help}");
     }
     let places =
@@ -64,7 +74,11 @@ fn version() {
     let dir = Dir::new("version");
     let short = format!("lancet {}", env!("CARGO_PKG_VERSION"));
     assert_eq!(dir.lancet("-V").ok(), format!("{short}\n"));
-    let sql = if cfg!(feature = "sql") { "sql" } else { "none" };
+    let sql = match (cfg!(feature = "sql"), cfg!(feature = "cloud")) {
+        (true, _) => "sql",
+        (false, true) => "cloud",
+        (false, false) => "none",
+    };
     let long = dir.lancet("--version").ok();
     assert!(long.starts_with(&format!("{short} (Lance files 2.0, 2.1, 2.2; features: ")), "{long}");
     assert!(long.contains(sql) && long.ends_with(")\n") && long.lines().count() == 1, "{long}");

@@ -19,6 +19,8 @@ mod row_ids;
 mod setup;
 #[cfg(feature = "sql")]
 mod sql;
+#[cfg(all(feature = "sql", unix))]
+mod sql_shell;
 mod stats;
 mod text;
 mod verify;
