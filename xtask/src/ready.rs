@@ -45,6 +45,10 @@ pub(crate) fn check() -> Result<()> {
             });
         }
     }
+    steps.add("what the library refuses without features", || {
+        let bare = ["test", "--package", "lancet", "--no-default-features", "--test", "features"];
+        run(cargo(bare))
+    });
     for folder in ["fuzz", "bench"] {
         steps.add(&format!("{folder}/ compiles"), move || {
             let manifest = format!("{folder}/Cargo.toml");
