@@ -15,7 +15,7 @@ use lancet::{FileReader, FileWriter, WriteOptions};
 pub fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::temp_dir().join(format!("names-{}.lance", std::process::id()));
     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values((0..1_000_000).map(|i| i * 3)));
-    let names = (0..1_000_000).map(|i| format!("name {}", i * 7_919 % 1_000_003));
+    let names = (0..1_000_000_u64).map(|i| format!("name {}", i * 7_919 % 1_000_003));
     let names: ArrayRef = Arc::new(StringArray::from_iter_values(names));
     let table = RecordBatch::try_from_iter([("id", ids), ("name", names)])?;
     let mut writer = FileWriter::create(&path, table.schema(), WriteOptions::default())?;

@@ -7,7 +7,7 @@
 //!
 //! | module | crate | what |
 //! |---|---|---|
-//! | [`array`] | `arrow-array` | arrays, their builders, [`RecordBatch`](array::RecordBatch) |
+//! | [`mod@array`] | `arrow-array` | arrays, their builders, [`RecordBatch`](array::RecordBatch) |
 //! | [`buffer`] | `arrow-buffer` | the bytes, offsets and bitmaps of arrays |
 //! | [`schema`] | `arrow-schema` | [`Schema`](schema::Schema), [`Field`](schema::Field), [`DataType`](schema::DataType) |
 //! | [`select`] | `arrow-select` | filter, take and concatenate arrays and batches |

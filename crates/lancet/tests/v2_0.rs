@@ -18,8 +18,7 @@ use lancet::{Error, FileReader, FileWriter, ReadOptions, Version, WriteOptions};
 use support::{Failure, reading};
 
 fn options(page_bytes: u64) -> WriteOptions {
-    let options = WriteOptions::default().with_version(Version::V2_0).with_page_bytes(page_bytes);
-    options
+    WriteOptions::default().with_version(Version::V2_0).with_page_bytes(page_bytes)
 }
 
 fn batch(name: &str, array: ArrayRef) -> RecordBatch {

@@ -71,9 +71,7 @@ impl Resources {
     }
 
     fn read_options(&self) -> ReadOptions {
-        let mut options = ReadOptions::default();
-        options.zone_maps = !self.no_zone_maps;
-        options
+        ReadOptions::default().with_zone_maps(!self.no_zone_maps)
     }
 }
 
