@@ -47,7 +47,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) use dictionary::Dictionary;
 pub(crate) use gather::is_set;
 pub(crate) use value_buffer::ValueBuffer;
-pub(crate) use values::{FixedSizeListValues, FixedValues, ValueType, Values};
+pub(crate) use values::{FixedSizeListValues, FixedValues, KeyType, ValueType, Values};
 pub(crate) use variable_values::{Offsets, VariableValues};
 
 use crate::error::{Error, Result, ensure};

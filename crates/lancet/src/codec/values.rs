@@ -10,6 +10,21 @@ use arrow_buffer::bit_mask;
 use super::{ValueBuffer, VariableValues, byte_len, product, size};
 use crate::error::{Error, Result, ensure};
 
+/// The keys of a dictionary column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeyType {
+    pub(crate) bits: u64,
+    pub(crate) signed: bool,
+}
+
+impl KeyType {
+    /// How many entries there can be. Of signed keys the top bit stays free.
+    pub(crate) fn num_keys(self) -> u64 {
+        let bits = self.bits.saturating_sub(u64::from(self.signed));
+        u32::try_from(bits).ok().and_then(|bits| 1_u64.checked_shl(bits)).unwrap_or(u64::MAX)
+    }
+}
+
 /// What one value of a leaf looks like.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ValueType {

@@ -75,12 +75,7 @@ pub(crate) fn description_type() -> ValueType {
 
 /// The leaf that descriptions would make up if they were a column.
 pub(crate) fn description_leaf() -> LeafType {
-    LeafType {
-        values: description_type(),
-        key_bits: None,
-        blob: false,
-        kinds: vec![LayerKind::Item],
-    }
+    LeafType { values: description_type(), keys: None, blob: false, kinds: vec![LayerKind::Item] }
 }
 
 /// Appends the task's descriptions to the sink.

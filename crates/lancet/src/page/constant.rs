@@ -54,7 +54,7 @@ impl ConstantIndex {
             }
         };
         ensure!(
-            scalar.is_none() || leaf.key_bits.is_none() && !leaf.blob,
+            scalar.is_none() || leaf.keys.is_none() && !leaf.blob,
             "a constant value in a dictionary or blob column"
         );
         let first = usize::from(layout.value == ConstantValue::Buffer);

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::sink::SinkValues;
-use crate::codec::{Dictionary, FixedValues, Scratch, Values, is_set};
+use crate::codec::{Dictionary, FixedValues, KeyType, Scratch, Values, is_set};
 use crate::error::{Error, Result};
 
 /// What an entry costs beside its bytes: where it went, and its place in the table of positions.
@@ -17,17 +17,23 @@ const ENTRY_BYTES: u64 = 80;
 pub(crate) struct DictionaryValues {
     pub(crate) keys: FixedValues,
     pub(crate) dictionary: Values,
+    /// How many entries the keys can number.
+    num_keys: u64,
     /// Where the entries of the page at hand went in `dictionary`.
     moved: Vec<Option<u64>>,
-    /// Positions by the bytes of the entry; filled once a second page comes.
+    /// Positions by the bytes of the entry; filled when entries may come twice.
     positions: HashMap<Vec<u8>, u64>,
+    /// Whether entries are looked up before they are added. One page has each entry once, as a
+    /// rule; where it has more than the keys can number, some of them have to be equal.
+    merging: bool,
     num_pages: usize,
 }
 
 impl DictionaryValues {
-    pub(crate) fn new(keys: FixedValues, dictionary: Values) -> Self {
+    pub(crate) fn new(keys: KeyType, dictionary: Values) -> Self {
         let (moved, positions) = (Vec::new(), HashMap::new());
-        Self { keys, dictionary, moved, positions, num_pages: 0 }
+        let (num_keys, keys) = (keys.num_keys(), FixedValues::new(keys.bits));
+        Self { keys, dictionary, num_keys, moved, positions, merging: false, num_pages: 0 }
     }
 
     /// Appends null keys.
@@ -41,7 +47,9 @@ impl DictionaryValues {
         scratch.claim(bytes, "the entries of a dictionary")?;
         self.moved.clear();
         self.moved.resize(dictionary.len(), None);
-        if self.num_pages == 1 {
+        let repeats = self.num_pages > 0 || to_u64(dictionary.len()) > self.num_keys;
+        if repeats && !self.merging {
+            self.merging = true;
             for position in 0..self.dictionary.len() {
                 let bytes = self.dictionary.value_bytes(position)?;
                 self.positions.insert(bytes, to_u64(position));
@@ -57,7 +65,7 @@ impl DictionaryValues {
             return Ok(key);
         }
         let next = to_u64(self.dictionary.len());
-        let key = if self.num_pages > 1 {
+        let key = if self.merging {
             *self.positions.entry(page.value_bytes(index)?).or_insert(next)
         } else {
             next
@@ -72,10 +80,7 @@ impl DictionaryValues {
     }
 
     fn push_key(&mut self, key: u64) -> Result<()> {
-        // Keys may be signed, so the top bit stays free.
-        let largest =
-            u64::MAX.checked_shr(65_u64.saturating_sub(self.keys.bits).try_into().unwrap_or(1));
-        if key > largest.unwrap_or(0) {
+        if key >= self.num_keys {
             return Err(Error::invalid(format!(
                 "the pages of this batch have more distinct values than {}-bit keys can number; \
                  ask for fewer rows at a time",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::bits::Planes;
-use crate::codec::{FixedValues, Scratch, ValueType, Values, size_u64};
+use crate::codec::{KeyType, Scratch, ValueType, Values, size_u64};
 use crate::error::Result;
 use crate::levels::{Assembler, Layer, LayerKind};
 use crate::pool::{MIN_BYTES, Pool};
@@ -19,8 +19,8 @@ const LIST_BYTES: u64 = 9;
 pub(crate) struct LeafType {
     /// One value; for dictionary columns one dictionary entry.
     pub(crate) values: ValueType,
-    /// Width of the keys when the leaf is an Arrow dictionary.
-    pub(crate) key_bits: Option<u64>,
+    /// The keys when the leaf is an Arrow dictionary.
+    pub(crate) keys: Option<KeyType>,
     /// Payloads lie outside the pages.
     pub(crate) blob: bool,
     /// Layers from the leaf outwards.
@@ -69,11 +69,8 @@ impl LeafSink {
     pub(crate) fn new(leaf: &LeafType) -> Result<Self> {
         let values = if leaf.blob {
             SinkValues::Blob(Descriptions::default())
-        } else if let Some(bits) = leaf.key_bits {
-            SinkValues::Dictionary(DictionaryValues::new(
-                FixedValues::new(bits),
-                Values::new(&leaf.values),
-            ))
+        } else if let Some(keys) = leaf.keys {
+            SinkValues::Dictionary(DictionaryValues::new(keys, Values::new(&leaf.values)))
         } else {
             SinkValues::Plain(Values::new(&leaf.values))
         };

@@ -148,7 +148,12 @@ impl ArrayColumn {
                 let bytes = ValueType::Variable { offset_bits: 64 };
                 // Marked as blobs, but stored like other bytes.
                 let values = if leaf.blob { &bytes } else { &leaf.values };
-                Content::Array(parser.leaf(message, values, leaf.key_bits, num_rows)?)
+                Content::Array(parser.leaf(
+                    message,
+                    values,
+                    leaf.keys.map(|keys| keys.bits),
+                    num_rows,
+                )?)
             }
         })
     }

@@ -24,7 +24,7 @@ use crate::proto::encodings::ArrayEncoding;
 use crate::proto::encodings::array_encoding::ArrayEncoding as Message;
 use crate::schema::MAX_DEPTH;
 use crate::schema::columns::{Leaf, LeafKind, Node, PACKED_KEYS, is_blob, is_packed};
-use crate::schema::value_type::{key_bits, value_type};
+use crate::schema::value_type::{key_type, value_type};
 
 /// What the first page of a column says about what the column is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
         let mut leaf = leaf(field, 0, kind);
         leaf.column = self.add(Role::Leaf(LeafType {
             values: value_type(&leaf)?,
-            key_bits: key_bits(field.data_type()),
+            keys: key_type(field.data_type()),
             blob: kind == LeafKind::Blob,
             kinds: vec![LayerKind::Item],
         }))?;
@@ -225,7 +225,7 @@ impl<'a> Walk<'a> {
         }
         let values = ValueType::Fixed { bits: 8 };
         let kinds = vec![LayerKind::Item];
-        self.add(Role::Leaf(LeafType { values, key_bits: None, blob: false, kinds }))?;
+        self.add(Role::Leaf(LeafType { values, keys: None, blob: false, kinds }))?;
         Ok(Node::Leaf(leaf(field, column, LeafKind::Values)))
     }
 }

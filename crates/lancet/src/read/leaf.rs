@@ -5,7 +5,7 @@ use crate::levels::LayerKind;
 use crate::page::LeafType;
 use crate::schema::columns::{LeafKind, Node};
 use crate::schema::descriptions::is_described;
-use crate::schema::value_type::{key_bits, value_type};
+use crate::schema::value_type::{key_type, value_type};
 
 /// One column of the file and what the schema says about it.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ fn collect(
             let kinds = [LayerKind::Item].into_iter().chain(outer.iter().rev().copied()).collect();
             let leaf_type = LeafType {
                 values: value_type(leaf)?,
-                key_bits: key_bits(leaf.field.data_type()),
+                keys: key_type(leaf.field.data_type()),
                 blob: leaf.kind == LeafKind::Blob,
                 kinds,
             };

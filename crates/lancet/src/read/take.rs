@@ -116,7 +116,7 @@ impl FileReader {
         let num_columns = projection.leaves.len() as u64;
         let chunks = num_wanted.saturating_mul(num_columns).saturating_mul(CHUNK_BYTES);
         // Each part would bring its own dictionary, and blobs are long.
-        let is_plain = |leaf: &LeafColumnType| leaf.leaf.key_bits.is_none() && !leaf.leaf.blob;
+        let is_plain = |leaf: &LeafColumnType| leaf.leaf.keys.is_none() && !leaf.leaf.blob;
         if chunks < SHARE_BYTES * 2 || !projection.leaves.iter().all(is_plain) {
             return Ok(1);
         }

@@ -4,7 +4,7 @@ use arrow_schema::DataType;
 
 use super::columns::{Leaf, LeafKind};
 use super::logical::bits;
-use crate::codec::ValueType;
+use crate::codec::{KeyType, ValueType};
 use crate::error::{Error, Result};
 
 /// What the pages of a leaf's column hold.
@@ -29,10 +29,12 @@ pub(crate) fn value_type(leaf: &Leaf) -> Result<ValueType> {
     }
 }
 
-/// Bits of the keys of a dictionary column; `None` for other types.
-pub(crate) fn key_bits(data_type: &DataType) -> Option<u64> {
+/// The keys of a dictionary column; `None` for other types.
+pub(crate) fn key_type(data_type: &DataType) -> Option<KeyType> {
     match data_type {
-        DataType::Dictionary(keys, _) => bits(keys),
+        DataType::Dictionary(keys, _) => {
+            Some(KeyType { bits: bits(keys)?, signed: keys.is_signed_integer() })
+        }
         _ => None,
     }
 }

@@ -9,7 +9,7 @@ use arrow_schema::DataType;
 
 use super::column::ColumnPlan;
 use super::sink::Sink;
-use crate::codec::{FixedValues, Scheme, ValueType, Values};
+use crate::codec::{FixedValues, KeyType, Scheme, ValueType, Values};
 use crate::error::{Error, Result};
 use crate::options::Compression;
 use crate::page_v2_0::encode::{self, Column, Compressor, EncodedArray};
@@ -20,7 +20,7 @@ use crate::schema::from_arrow;
 pub(super) struct LeafPlan {
     data_type: DataType,
     values: ValueType,
-    key_bits: Option<u64>,
+    keys: Option<KeyType>,
     compressor: Option<Compressor>,
 }
 
@@ -38,7 +38,7 @@ impl LeafPlan {
             data_type: plan.field.data_type().clone(),
             compressor: scheme.map(|scheme| Compressor { scheme, level }),
             values: plan.values,
-            key_bits: plan.key_bits,
+            keys: plan.keys,
         }
     }
 
@@ -70,7 +70,7 @@ impl LeafPlan {
     }
 
     fn page(&self, arrays: &[ArrayRef], pages: &mut Vec<EncodedArray>) -> Result<()> {
-        if self.key_bits.is_some() {
+        if self.keys.is_some() {
             return self.dictionary_page(arrays, pages);
         }
         let mut values = Values::new(&self.values);
@@ -135,11 +135,11 @@ impl LeafPlan {
         if has_null {
             items.push_default(1)?;
         }
-        let bits = self.key_bits.unwrap_or(32);
-        if items.len() as u64 > self.most_items(bits) {
+        let key_type = self.keys.unwrap_or(KeyType { bits: 32, signed: true });
+        if items.len() as u64 > key_type.num_keys() {
             return Ok(None);
         }
-        let mut stored = FixedValues::new(bits);
+        let mut stored = FixedValues::new(key_type.bits);
         let width = stored.width_bytes().unwrap_or(0);
         let bytes: Vec<u8> = keys
             .iter()
@@ -147,15 +147,6 @@ impl LeafPlan {
             .collect();
         stored.append_flat(&bytes, 0..keys.len())?;
         encode::dictionary_page(&stored, &items, has_null, &self.values).map(Some)
-    }
-
-    fn most_items(&self, bits: u64) -> u64 {
-        let signed = match &self.data_type {
-            DataType::Dictionary(keys, _) => keys.is_signed_integer(),
-            _ => true,
-        };
-        let bits = u32::try_from(bits).unwrap_or(64) - u32::from(signed);
-        1_u64.checked_shl(bits).unwrap_or(u64::MAX)
     }
 }
 

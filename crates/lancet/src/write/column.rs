@@ -10,13 +10,13 @@ use super::blob;
 use super::dictionary;
 use super::sink::Sink;
 use super::summary::ExplainedPage;
-use crate::codec::ValueType;
+use crate::codec::{KeyType, ValueType};
 use crate::error::{Error, Result};
 use crate::levels::{LeafPiece, NestingLayer, Step, extract, max_entries};
 use crate::options::Settings;
 use crate::page::rules::Rules;
 use crate::schema::columns::{Leaf, LeafKind};
-use crate::schema::value_type::{key_bits, value_type};
+use crate::schema::value_type::{key_type, value_type};
 use crate::zones::gather::Gatherer;
 use crate::zones::{BOUND_BYTES, ROWS_PER_ZONE};
 
@@ -30,7 +30,7 @@ pub(super) struct ColumnPlan {
     /// Steps from the top-level field to the leaf.
     pub(super) path: Vec<Step>,
     pub(super) values: ValueType,
-    pub(super) key_bits: Option<u64>,
+    pub(super) keys: Option<KeyType>,
     pub(super) rules: Rules,
     pub(super) settings: Settings,
     /// Names from the top down, with dots between.
@@ -49,11 +49,11 @@ impl ColumnPlan {
         settings: Settings,
         name: String,
     ) -> Result<Self> {
-        let (values, key_bits) = (value_type(leaf)?, key_bits(leaf.field.data_type()));
+        let (values, keys) = (value_type(leaf)?, key_type(leaf.field.data_type()));
         let nullable = steady_layers(path);
         let path = path.iter().map(|(step, _)| *step).collect();
         let Leaf { field, kind, .. } = leaf.clone();
-        Ok(Self { field, kind, root, path, values, key_bits, rules, settings, name, nullable })
+        Ok(Self { field, kind, root, path, values, keys, rules, settings, name, nullable })
     }
 }
 
@@ -154,7 +154,7 @@ impl ColumnWriter {
         let roots = std::mem::take(&mut self.roots);
         let pieces = std::mem::take(&mut self.pieces);
         let mut pages = Vec::new();
-        let groups = if self.plan.key_bits.is_some() {
+        let groups = if self.plan.keys.is_some() {
             dictionary::split(&pieces)?
         } else if pieces.is_empty() {
             Vec::new()

@@ -5,13 +5,12 @@ use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
-use arrow_schema::DataType;
 
 use crate::codec::{FixedValues, ValueType, Values};
 use crate::error::{Error, Result};
 use crate::levels::LeafPiece;
 use crate::schema::from_arrow;
-use crate::schema::value_type::key_bits;
+use crate::schema::value_type::key_type;
 
 /// The keys and the entries of a dictionary page.
 #[derive(Debug)]
@@ -35,11 +34,15 @@ impl PageDictionary {
         let mut bits = 32;
         for (piece, range) in slots {
             let Some(piece) = pieces.get(*piece) else { continue };
-            bits = key_bits(piece.values.data_type()).unwrap_or(bits);
+            bits = key_type(piece.values.data_type()).map_or(bits, |keys| keys.bits);
             let array = dictionary_of(&piece.values)?;
             let entries = entry_values(array, value_type)?;
             let mut moved: Vec<Option<u64>> = vec![None; entries.len()];
-            let normalized = array.normalized_keys();
+            // Where nothing has a value, there may be no entries at all.
+            let normalized = match entries.len() {
+                0 => vec![0; array.keys().len()],
+                _ => array.normalized_keys(),
+            };
             for key in normalized.get(range.clone()).unwrap_or_default() {
                 if valid.is_some_and(|valid| !valid.get(keys.len()).copied().unwrap_or(false)) {
                     keys.push(0);
@@ -84,7 +87,9 @@ pub(super) fn split(pieces: &[LeafPiece]) -> Result<Vec<Range<usize>>> {
         let more = dictionary_of(&piece.values)?.values().len() as u64;
         let same = i > start && shares_entries(pieces.get(i - 1), piece)?;
         let total = if same { entries } else { entries.saturating_add(more) };
-        if i > start && total > num_keys(piece.values.data_type()) {
+        if i > start
+            && key_type(piece.values.data_type()).is_some_and(|keys| total > keys.num_keys())
+        {
             groups.push(start..i);
             (start, entries) = (i, more);
         } else {
@@ -101,20 +106,6 @@ fn shares_entries(before: Option<&LeafPiece>, piece: &LeafPiece) -> Result<bool>
     let Some(before) = before else { return Ok(false) };
     let (a, b) = (dictionary_of(&before.values)?.values(), dictionary_of(&piece.values)?.values());
     Ok(a.to_data().ptr_eq(&b.to_data()))
-}
-
-/// How many entries keys of a type can number.
-fn num_keys(data_type: &DataType) -> u64 {
-    match data_type {
-        DataType::Dictionary(key, _) => match key.as_ref() {
-            DataType::Int8 => 1 << 7,
-            DataType::UInt8 => 1 << 8,
-            DataType::Int16 => 1 << 15,
-            DataType::UInt16 => 1 << 16,
-            _ => 1 << 31,
-        },
-        _ => u64::MAX,
-    }
 }
 
 fn dictionary_of(array: &ArrayRef) -> Result<&dyn AnyDictionaryArray> {

@@ -66,7 +66,7 @@ impl ColumnPlan {
             let page = all_null(levels, self.rules)?;
             return Ok(Some(Why::of("all values are null").page(page)));
         }
-        if self.key_bits.is_some() {
+        if self.keys.is_some() {
             let slots = shredded.slots.iter();
             let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values)?;
             let choice =
@@ -137,7 +137,7 @@ impl ColumnPlan {
             )),
             other => other,
         };
-        if self.key_bits.is_some() {
+        if self.keys.is_some() {
             let why = "dictionaries; cast the column to the type of their values";
             return Err(refused(Error::unsupported(why)));
         }

@@ -96,6 +96,9 @@ impl Gatherer {
             return self.bounds.add(values, valid);
         };
         let entries = dictionary.values();
+        if entries.is_empty() {
+            return Ok(()); // all rows are null
+        }
         let mut used = BooleanBufferBuilder::new(entries.len());
         used.append_n(entries.len(), false);
         let keys = dictionary.normalized_keys();

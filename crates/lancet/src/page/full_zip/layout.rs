@@ -34,7 +34,7 @@ impl FullZipLayout {
     pub(crate) fn parse(m: &pb::FullZipLayout, leaf: &LeafType, rules: Rules) -> Result<Self> {
         let layers = parse_layers(&m.layers, leaf)?;
         let numbering = Numbering::new(&layers)?;
-        ensure!(leaf.key_bits.is_none(), "a dictionary column with a full-zip page");
+        ensure!(leaf.keys.is_none(), "a dictionary column with a full-zip page");
         ensure!(m.bits_rep <= 16 && m.bits_def <= 16, "levels of more than 16 bits");
         ensure!(
             (m.bits_rep > 0) == (numbering.max_rep > 0)

@@ -67,7 +67,7 @@ impl MiniBlockLayout {
         let values = parse(m.value_compression.as_ref(), "values")?;
         let dictionary = match &m.dictionary {
             None => {
-                ensure!(leaf.key_bits.is_none(), "a dictionary column with a page without one");
+                ensure!(leaf.keys.is_none(), "a dictionary column with a page without one");
                 codec::mini_block::check(&values, &leaf.values)?;
                 None
             }
