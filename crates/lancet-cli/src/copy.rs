@@ -71,7 +71,7 @@ impl Destination {
     /// The same without a file: for rows that are only shown.
     #[cfg(feature = "sql")]
     pub fn shown(&self) -> Self {
-        Self { format: self.format, output: None }
+        Self { format: self.format, output: None, to: None, access: self.access.clone() }
     }
 
     /// Whether the rows are printed as a table, which is for people.

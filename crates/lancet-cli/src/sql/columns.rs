@@ -17,6 +17,8 @@ use datafusion::sql::sqlparser::ast::{
     visit_expressions_mut,
 };
 
+use super::errors::without_types;
+
 /// Names the columns of a SELECT that have no name.
 pub(super) fn name(select: &mut Select) {
     let tables = tables(select);
@@ -182,8 +184,9 @@ fn unqualified(name: &str, qualifiers: &HashSet<String>) -> String {
     if !name.contains(['(', '[']) {
         return name.to_owned();
     }
+    let name = without_types(name);
     let mut short = String::with_capacity(name.len());
-    let mut rest = name;
+    let mut rest = name.as_str();
     while let Some(next) = rest.chars().next() {
         let starts_word = !short.ends_with(|c: char| c.is_alphanumeric() || "_.\"".contains(c));
         match qualifiers.iter().find_map(|table| rest.strip_prefix(table.as_str())) {

@@ -96,11 +96,11 @@ fn unknown(field: &Column, known: &[Column]) -> String {
 }
 
 fn memory(message: &str) -> String {
-    let what = message.split_once(" with top memory consumers").map_or(message, |(what, _)| what);
+    let what = message.split_once(" with ").map_or(message, |(what, _)| what);
     format!(
         "the query needs more memory than it may have; give it more with --memory-limit, or use \
          fewer --threads ({})",
-        without_trees(what)
+        what.replace("Failed to allocate additional", "no more")
     )
 }
 
@@ -138,7 +138,7 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
 }
 
 /// Constants as they are written: `1` instead of `Int64(1)`, `'a'` instead of `Utf8("a")`.
-fn without_types(message: &str) -> String {
+pub(super) fn without_types(message: &str) -> String {
     let mut plain = String::new();
     let mut rest = message;
     while let Some((before, value)) = rest.split_once('(') {

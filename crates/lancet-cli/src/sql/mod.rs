@@ -5,6 +5,7 @@ mod errors;
 mod files;
 mod from_first;
 mod interrupt;
+mod memory;
 mod order;
 mod session;
 mod shell;
@@ -241,8 +242,8 @@ impl<'a> Answers<'a> {
         stream: SendableRecordBatchStream,
         destination: &Destination,
     ) -> Result<()> {
-        let (input, _) = self.limited(stream, u64::MAX);
-        input.batches.map(|batch| batch.map(drop)).collect::<Result<()>>()?;
+        let (mut input, _) = self.limited(stream, u64::MAX);
+        input.batches.try_for_each(|batch| batch.map(drop))?;
         match destination.output() {
             Some(path) => Err(Error::new(format!(
                 "{}: the last statement gives no rows to write; end with a SELECT",
