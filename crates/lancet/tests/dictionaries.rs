@@ -31,7 +31,7 @@ fn column(array: ArrayRef) -> RecordBatch {
 /// Every value once, in a dictionary of as many entries.
 fn numbered<K: ArrowDictionaryKeyType>(n: usize) -> ArrayRef {
     let words: Vec<String> = (0..n).map(|i| format!("v{i}")).collect();
-    let keys = PrimitiveArray::<K>::from_iter_values((0..n).map(|i| K::Native::usize_as(i)));
+    let keys = PrimitiveArray::<K>::from_iter_values((0..n).map(K::Native::usize_as));
     Arc::new(DictionaryArray::new(keys, Arc::new(StringArray::from(words))))
 }
 
