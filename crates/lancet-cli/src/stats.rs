@@ -229,7 +229,7 @@ fn column_json(column: &Column, with_zones: bool) -> Result<Value> {
 /// A bound for programs: as `lancet cat --format jsonl` prints values.
 fn value(bounds: &ArrayRef, row: usize) -> Result<Value> {
     let refused = |e: arrow_schema::ArrowError| Error::new(e.to_string());
-    let bounds = time_zones::readable_array(bounds).map_err(refused)?;
+    let bounds = time_zones::portable_array(bounds).map_err(refused)?;
     let batch = RecordBatch::try_from_iter([("v", bounds.slice(row, 1))]).map_err(refused)?;
     let line = text::json_lines(&batch).map_err(Error::new)?;
     let object: Value = serde_json::from_slice(&line).map_err(|e| Error::new(e.to_string()))?;

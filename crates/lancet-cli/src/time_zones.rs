@@ -30,6 +30,11 @@ pub fn portable(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     in_utc(batch, has_name)
 }
 
+/// The values, as text files hold them.
+pub fn portable_array(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    array_in_utc(array, has_name)
+}
+
 /// A zone whose times [`portable`] moves, at any depth of a type; UTC by its names is none.
 pub fn moved_zone(data_type: &DataType) -> Option<&str> {
     match data_type {

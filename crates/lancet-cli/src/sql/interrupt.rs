@@ -25,8 +25,13 @@ impl Interrupt {
         let sender = pressed.clone();
         // A runtime of its own: the threads of the other one are busy when it matters.
         let runtime = Builder::new_current_thread().enable_all().build()?;
+        // The first look is what asks the system for the signal. The editor of the shell puts back
+        // whatever was asked for before it began, so this may not come later.
+        let mut next = Box::pin(tokio::signal::ctrl_c());
+        let _ = runtime.block_on(async { futures::poll!(next.as_mut()) });
         std::thread::Builder::new().name("ctrl-c".into()).spawn(move || {
-            while runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
+            while runtime.block_on(next.as_mut()).is_ok() {
+                next = Box::pin(tokio::signal::ctrl_c());
                 sender.send_modify(|times| *times = times.saturating_add(1));
                 if *sender.borrow() >= PATIENCE {
                     std::process::exit(130);
