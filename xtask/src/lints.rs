@@ -12,8 +12,13 @@ use crate::steps::{Result, cargo, command, output};
 
 /// What the whole workspace is built with: everything there is, in one set of features, because a
 /// second set would have the dependencies built again.
-const EVERYTHING: [&str; 5] =
-    ["--workspace", "--exclude", "xtask", "--features", "lancet-cli/sql,lancet-cli/cloud"];
+const EVERYTHING: [&str; 5] = [
+    "--workspace",
+    "--exclude",
+    "xtask",
+    "--features",
+    "lancet-cli/sql,lancet-cli/cloud,lancet-object-store/aws",
+];
 
 /// Cargo over the whole workspace, whose crates are linted as they are compiled. A warning is an error.
 pub(crate) fn linting<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Command> {
