@@ -41,7 +41,7 @@ use crate::parallel::{is_helper, lock, num_threads, spawn};
 ///     let batch = batch?;
 ///     sum += batch["id"].as_primitive::<Int64Type>().values().iter().sum::<i64>();
 /// }
-/// assert_eq!(sum, (10_000..30_000).sum());
+/// assert_eq!(sum, (10_000..30_000).sum::<i64>());
 /// # Ok(())
 /// # }
 /// ```
