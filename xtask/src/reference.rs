@@ -15,6 +15,11 @@ const TEST_SEEDS: [(&str, &str); 3] = [("flat", "0..100"), ("nested", "0..100"),
 pub(crate) fn add_all(steps: &mut Steps) {
     let folder = || python::interpreter(&root()).map(|path| println!("{}", path.display()));
     steps.add("virtual environment of the reference", folder);
+    steps.add("the examples that scripts drive", || {
+        // As the tests are built, so that nothing is built again.
+        let names = ["--example", "decode", "--example", "encode", "--example", "s3"];
+        run(linting(["build", "--profile", "test"].into_iter().chain(names))?)
+    });
     steps.add("pages of other Parquet writers", || parquet_pages(&[]));
     steps.add("a file in S3", || {
         let mut s3 = script("s3.py")?;
