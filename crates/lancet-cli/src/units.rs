@@ -75,7 +75,6 @@ pub fn speed(n: u64, duration: Duration) -> String {
 
 /// The bytes that a text like `1500`, `64 KiB` or `1.5GB` means: kB, MB, GB and TB are powers of
 /// a thousand, KiB, MiB, GiB and TiB of 1,024. Small and capital letters are the same.
-#[allow(dead_code)] // options of several commands read their sizes with it
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let refused = || format!("`{text}` is no size; write it as 1500, 64KiB, 8MB or 1.5GB");
     let trimmed = text.trim();
