@@ -23,10 +23,14 @@ macro_rules! each_of_group {
     };
 }
 
-/// Calls `$kernel::<T, W>($arguments)` with the constant `W` that equals `$width`; gives `$none` where the
-/// width is 0.
+/// Calls `$kernel::<$type, W>($arguments)` with the constant `W` that equals `$width`, up to the `32` or
+/// `64` bits of the type; gives `$none` where the width is 0.
 macro_rules! with_width {
-    ($width:expr, $kernel:ident::<$type:ident>($($argument:expr),*), $none:expr) => {
+    (32, $width:expr, $kernel:ident::<$type:ident>($($argument:expr),*), $none:expr) => {
+        with_width!(@ $width, $kernel, $type, ($($argument),*), $none,
+            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
+    };
+    (64, $width:expr, $kernel:ident::<$type:ident>($($argument:expr),*), $none:expr) => {
         with_width!(@ $width, $kernel, $type, ($($argument),*), $none,
             1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
             33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61
@@ -40,20 +44,44 @@ macro_rules! with_width {
     };
 }
 
-/// Rebuilds values from their packed deltas: `packed` holds groups, `values` gets 32 for each.
-/// `last` is the value before; the last one is returned.
-pub(crate) fn unpack<T: Integer>(
-    width: u8,
-    packed: &[u8],
-    min_delta: T,
-    last: T,
-    values: &mut [T],
-) -> T {
-    with_width!(
-        width,
-        unpack_groups::<T>(packed, min_delta, last, values),
-        progression(min_delta, last, values)
-    )
+/// The two packed integers. Their kernels are methods of theirs, not functions for any `T`: so they
+/// are compiled once, in this crate, and not again in every crate that reads a page.
+macro_rules! packed {
+    ($type:ident, $bits:tt) => {
+        impl Packed for $type {
+            fn unpack(
+                width: u8,
+                packed: &[u8],
+                min_delta: Self,
+                last: Self,
+                values: &mut [Self],
+            ) -> Self {
+                with_width!(
+                    $bits,
+                    width,
+                    unpack_groups::<$type>(packed, min_delta, last, values),
+                    progression(min_delta, last, values)
+                )
+            }
+
+            fn pack(width: u8, values: &[Self], min_delta: Self, packed: &mut [u8]) {
+                with_width!($bits, width, pack_groups::<$type>(values, min_delta, packed), ());
+            }
+        }
+    };
+}
+packed!(i32, 32);
+packed!(i64, 64);
+
+/// Deltas as numbers of so many bits.
+pub trait Packed: Sized {
+    /// Rebuilds values from their packed deltas: `packed` holds groups, `values` gets 32 for each.
+    /// `last` is the value before; the last one is returned.
+    fn unpack(width: u8, packed: &[u8], min_delta: Self, last: Self, values: &mut [Self]) -> Self;
+
+    /// Packs the deltas of `values`, of which the first is only the one to start from, less the
+    /// minimum. `packed` has room for whole groups and is zero.
+    fn pack(width: u8, values: &[Self], min_delta: Self, packed: &mut [u8]);
 }
 
 /// Values of equal steps. Each half of a group is the half before it and some steps: sums of many at once,
@@ -87,10 +115,6 @@ fn unpack_groups<T: Integer, const W: usize>(
     mut last: T,
     values: &mut [T],
 ) -> T {
-    // A kernel for each width that INT32 cannot have would be dead weight.
-    if W > usize::from(T::BITS) {
-        return last;
-    }
     let (groups, _) = values.as_chunks_mut::<GROUP>();
     for (packed, group) in packed.chunks_exact(const { 4 * W }).zip(groups) {
         each_of_group!(I => {
@@ -132,16 +156,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Packs the deltas of `values`, of which the first is only the one to start from, less the minimum.
-/// `packed` has room for whole groups and is zero.
-pub(crate) fn pack<T: Integer>(width: u8, values: &[T], min_delta: T, packed: &mut [u8]) {
-    with_width!(width, pack_groups::<T>(values, min_delta, packed), ());
-}
-
 fn pack_groups<T: Integer, const W: usize>(values: &[T], min_delta: T, packed: &mut [u8]) {
-    if W > usize::from(T::BITS) {
-        return;
-    }
     let before = values.chunks(GROUP);
     let after = values.get(1..).unwrap_or_default().chunks(GROUP);
     for ((before, after), packed) in before.zip(after).zip(packed.chunks_exact_mut(const { 4 * W }))
@@ -211,13 +226,13 @@ mod tests {
                 })
                 .collect();
             let mut got = vec![T::default(); 2 * GROUP];
-            let last = unpack(width, &packed, T::from_bits(5), T::from_bits(99), &mut got);
+            let last = T::unpack(width, &packed, T::from_bits(5), T::from_bits(99), &mut got);
             assert_eq!(got, wanted, "width {width}");
             assert_eq!(last, wanted[2 * GROUP - 1]);
 
             let with_start: Vec<T> = std::iter::once(T::from_bits(99)).chain(got).collect();
             let mut again = vec![0; packed.len()];
-            pack(width, &with_start, T::from_bits(5), &mut again);
+            T::pack(width, &with_start, T::from_bits(5), &mut again);
             assert_eq!(again, packed, "width {width}");
         }
     }

@@ -1,5 +1,6 @@
 //! The two integers that are packed: INT32 and INT64.
 
+use crate::bits::Packed;
 use crate::delta_binary_packed::Layout;
 
 mod sealed {
@@ -9,7 +10,7 @@ mod sealed {
 }
 
 /// `i32` for INT32, `i64` for INT64. All arithmetic wraps.
-pub trait Integer: Copy + Default + Ord + sealed::Sealed {
+pub trait Integer: Copy + Default + Ord + Packed + sealed::Sealed {
     /// The most bits a delta needs.
     const BITS: u8;
     /// The layout that most writers use.

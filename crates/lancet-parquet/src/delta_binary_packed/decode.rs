@@ -1,6 +1,6 @@
 //! Values from bytes, in pieces of any size.
 
-use crate::bits::{self, GROUP};
+use crate::bits::GROUP;
 use crate::cursor::Cursor;
 use crate::error::{Result, Rule};
 use crate::integer::Integer;
@@ -186,7 +186,7 @@ impl<'a, T: Integer> Decoder<'a, T> {
         // Most miniblocks are read in one piece.
         if values.len() == self.values_per_miniblock {
             self.in_miniblock = 0;
-            self.last = bits::unpack(self.width, self.packed, self.min_delta, self.last, values);
+            self.last = T::unpack(self.width, self.packed, self.min_delta, self.last, values);
             return;
         }
         // The rest of a group, a run of whole groups, the start of a group.
@@ -201,7 +201,7 @@ impl<'a, T: Integer> Decoder<'a, T> {
         if !groups.is_empty() {
             let bytes = (groups.len() / GROUP).saturating_mul(self.group_bytes());
             let (now, later) = self.packed.split_at_checked(bytes).unwrap_or((self.packed, &[]));
-            self.last = bits::unpack(self.width, now, self.min_delta, self.last, groups);
+            self.last = T::unpack(self.width, now, self.min_delta, self.last, groups);
             self.packed = later;
         }
         self.read_part(0, part);
@@ -216,7 +216,7 @@ impl<'a, T: Integer> Decoder<'a, T> {
         let mut sums = [T::default(); GROUP];
         let bytes = self.group_bytes();
         let packed = self.packed.get(..bytes).unwrap_or_default();
-        bits::unpack(self.width, packed, self.min_delta, T::default(), &mut sums);
+        T::unpack(self.width, packed, self.min_delta, T::default(), &mut sums);
         let passed = from.checked_sub(1).and_then(|at| sums.get(at)).copied().unwrap_or_default();
         let start = self.last.sub(passed);
         for (value, sum) in values.iter_mut().zip(sums.get(from..).unwrap_or_default()) {

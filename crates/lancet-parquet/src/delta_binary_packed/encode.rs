@@ -1,7 +1,7 @@
 //! Bytes from values: the smallest width for each miniblock, one minimum for each block.
 
 use super::Layout;
-use crate::bits::{self, GROUP};
+use crate::bits::GROUP;
 use crate::cursor::{push_uleb128, push_zigzag};
 use crate::integer::Integer;
 
@@ -49,7 +49,7 @@ fn encode_block<T: Integer>(layout: Layout, values: &[T], out: &mut Vec<u8>) {
             packed_at.saturating_add((miniblock_size / GROUP).saturating_mul(group_bytes)),
             0,
         );
-        bits::pack(width, values, min_delta, out.get_mut(packed_at..).unwrap_or_default());
+        T::pack(width, values, min_delta, out.get_mut(packed_at..).unwrap_or_default());
     }
 }
 
