@@ -6,16 +6,8 @@
 )]
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Date32Type, Date64Type, Decimal128Type, Decimal256Type, DurationMicrosecondType,
-    DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type, Float32Type,
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
-use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer, i256};
 use arrow_schema::{DataType, TimeUnit};
 use half::f16;
 use std::fmt::Debug;
@@ -140,43 +132,33 @@ pub(crate) fn has_bounds(data_type: &DataType) -> bool {
 fn bounds_of(data_type: &DataType, bound_bytes: usize) -> Option<Box<dyn Bounds>> {
     use DataType as D;
     macro_rules! numbers {
-        ($type:ty) => {
-            Box::new(Numbers::<$type>::new(data_type, None))
+        ($native:ty) => {
+            Box::new(Numbers::<$native>::new(data_type, None))
         };
-        ($type:ty, $nan:expr) => {
-            Box::new(Numbers::<$type>::new(data_type, Some($nan)))
+        ($native:ty, $nan:expr) => {
+            Box::new(Numbers::<$native>::new(data_type, Some($nan)))
         };
     }
     Some(match data_type {
         D::Boolean => Box::new(Booleans::default()),
-        D::Int8 => numbers!(Int8Type),
-        D::Int16 => numbers!(Int16Type),
-        D::Int32 => numbers!(Int32Type),
-        D::Int64 => numbers!(Int64Type),
-        D::UInt8 => numbers!(UInt8Type),
-        D::UInt16 => numbers!(UInt16Type),
-        D::UInt32 => numbers!(UInt32Type),
-        D::UInt64 => numbers!(UInt64Type),
+        D::Int8 => numbers!(i8),
+        D::Int16 => numbers!(i16),
+        D::Int32 | D::Date32 | D::Time32(TimeUnit::Second | TimeUnit::Millisecond) => numbers!(i32),
+        D::Int64
+        | D::Date64
+        | D::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond)
+        | D::Timestamp(..)
+        | D::Duration(_) => numbers!(i64),
+        D::UInt8 => numbers!(u8),
+        D::UInt16 => numbers!(u16),
+        D::UInt32 => numbers!(u32),
+        D::UInt64 => numbers!(u64),
         // Quiet NaNs without sign, whatever the platform makes of `0.0 / 0.0`.
-        D::Float16 => numbers!(Float16Type, f16::from_bits(0x7e00)),
-        D::Float32 => numbers!(Float32Type, f32::from_bits(0x7fc0_0000)),
-        D::Float64 => numbers!(Float64Type, f64::from_bits(0x7ff8_0000_0000_0000)),
-        D::Decimal128(..) => numbers!(Decimal128Type),
-        D::Decimal256(..) => numbers!(Decimal256Type),
-        D::Date32 => numbers!(Date32Type),
-        D::Date64 => numbers!(Date64Type),
-        D::Time32(TimeUnit::Second) => numbers!(Time32SecondType),
-        D::Time32(TimeUnit::Millisecond) => numbers!(Time32MillisecondType),
-        D::Time64(TimeUnit::Microsecond) => numbers!(Time64MicrosecondType),
-        D::Time64(TimeUnit::Nanosecond) => numbers!(Time64NanosecondType),
-        D::Timestamp(TimeUnit::Second, _) => numbers!(TimestampSecondType),
-        D::Timestamp(TimeUnit::Millisecond, _) => numbers!(TimestampMillisecondType),
-        D::Timestamp(TimeUnit::Microsecond, _) => numbers!(TimestampMicrosecondType),
-        D::Timestamp(TimeUnit::Nanosecond, _) => numbers!(TimestampNanosecondType),
-        D::Duration(TimeUnit::Second) => numbers!(DurationSecondType),
-        D::Duration(TimeUnit::Millisecond) => numbers!(DurationMillisecondType),
-        D::Duration(TimeUnit::Microsecond) => numbers!(DurationMicrosecondType),
-        D::Duration(TimeUnit::Nanosecond) => numbers!(DurationNanosecondType),
+        D::Float16 => numbers!(f16, f16::from_bits(0x7e00)),
+        D::Float32 => numbers!(f32, f32::from_bits(0x7fc0_0000)),
+        D::Float64 => numbers!(f64, f64::from_bits(0x7ff8_0000_0000_0000)),
+        D::Decimal128(..) => numbers!(i128),
+        D::Decimal256(..) => numbers!(i256),
         D::Utf8 | D::LargeUtf8 | D::Binary | D::LargeBinary => {
             Box::new(Strings::new(data_type, bound_bytes))
         }

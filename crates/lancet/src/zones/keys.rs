@@ -10,16 +10,9 @@
 //! two an engine would convert; otherwise it has no key and nothing is known about it.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Decimal256Type,
-    DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType,
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
+use arrow_array::types::{Decimal256Type, Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::i256;
+use arrow_buffer::{ArrowNativeType, i256};
 use arrow_schema::{DataType, TimeUnit};
 use arrow_select::take::take;
 
@@ -92,29 +85,17 @@ pub(super) fn keys(array: &ArrayRef) -> Option<Keys<'_>> {
             let bits = array.as_boolean().iter();
             Keys::Whole(bits.map(|bit| bit.map(|bit| i256::from_i128(bit.into()))).collect())
         }
-        D::Int8 => whole::<Int8Type>(array),
-        D::Int16 => whole::<Int16Type>(array),
-        D::Int32 => whole::<Int32Type>(array),
-        D::Int64 => whole::<Int64Type>(array),
-        D::UInt8 => whole::<UInt8Type>(array),
-        D::UInt16 => whole::<UInt16Type>(array),
-        D::UInt32 => whole::<UInt32Type>(array),
-        D::UInt64 => whole::<UInt64Type>(array),
-        D::Date32 => whole::<Date32Type>(array),
-        D::Date64 => whole::<Date64Type>(array),
-        D::Time32(TimeUnit::Second) => whole::<Time32SecondType>(array),
-        D::Time32(TimeUnit::Millisecond) => whole::<Time32MillisecondType>(array),
-        D::Time64(TimeUnit::Microsecond) => whole::<Time64MicrosecondType>(array),
-        D::Time64(TimeUnit::Nanosecond) => whole::<Time64NanosecondType>(array),
-        D::Timestamp(TimeUnit::Second, _) => whole::<TimestampSecondType>(array),
-        D::Timestamp(TimeUnit::Millisecond, _) => whole::<TimestampMillisecondType>(array),
-        D::Timestamp(TimeUnit::Microsecond, _) => whole::<TimestampMicrosecondType>(array),
-        D::Timestamp(TimeUnit::Nanosecond, _) => whole::<TimestampNanosecondType>(array),
-        D::Duration(TimeUnit::Second) => whole::<DurationSecondType>(array),
-        D::Duration(TimeUnit::Millisecond) => whole::<DurationMillisecondType>(array),
-        D::Duration(TimeUnit::Microsecond) => whole::<DurationMicrosecondType>(array),
-        D::Duration(TimeUnit::Nanosecond) => whole::<DurationNanosecondType>(array),
-        D::Decimal128(..) => whole::<Decimal128Type>(array),
+        D::Int8 => whole::<i8>(array),
+        D::Int16 => whole::<i16>(array),
+        D::Int32 | D::Date32 | D::Time32(_) => whole::<i32>(array),
+        D::Int64 | D::Date64 | D::Time64(_) | D::Timestamp(..) | D::Duration(_) => {
+            whole::<i64>(array)
+        }
+        D::UInt8 => whole::<u8>(array),
+        D::UInt16 => whole::<u16>(array),
+        D::UInt32 => whole::<u32>(array),
+        D::UInt64 => whole::<u64>(array),
+        D::Decimal128(..) => whole::<i128>(array),
         D::Decimal256(..) => Keys::Whole(array.as_primitive::<Decimal256Type>().iter().collect()),
         D::Float16 => float(array.as_primitive::<Float16Type>().iter().map(|v| Some(v?.to_f64()))),
         D::Float32 => float(array.as_primitive::<Float32Type>().iter().map(|v| Some(v?.into()))),
@@ -129,9 +110,13 @@ pub(super) fn keys(array: &ArrayRef) -> Option<Keys<'_>> {
     })
 }
 
-fn whole<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &ArrayRef) -> Keys<'_> {
-    let values = array.as_primitive::<T>().iter();
-    Keys::Whole(values.map(|value| Some(i256::from_i128(value?.into()))).collect())
+/// Of an array whose values are held as `N`.
+fn whole<N: ArrowNativeType + Into<i128>>(array: &ArrayRef) -> Keys<'_> {
+    let data = array.to_data();
+    let values = data.buffer::<N>(0).iter().take(data.len()).enumerate();
+    let key =
+        |(row, value): (usize, &N)| data.is_valid(row).then(|| i256::from_i128((*value).into()));
+    Keys::Whole(values.map(key).collect())
 }
 
 fn float<'a>(values: impl Iterator<Item = Option<f64>>) -> Keys<'a> {

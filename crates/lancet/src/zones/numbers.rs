@@ -8,10 +8,9 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{
-    Array, ArrayRef, ArrowNativeTypeOp, ArrowPrimitiveType, BooleanArray, PrimitiveArray,
-};
-use arrow_buffer::{NullBuffer, ToByteSlice};
+use arrow_array::{Array, ArrayRef, ArrowNativeTypeOp, BooleanArray, make_array};
+use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer, ToByteSlice};
+use arrow_data::ArrayData;
 use arrow_schema::DataType;
 
 use super::gather::{Bounds, FoundBounds, unexpected};
@@ -20,16 +19,17 @@ use crate::error::Result;
 /// So many bounds are looked for at a time, so that the loop becomes one over vectors.
 const LANES: usize = 16;
 
-/// Bounds of numbers, decimals, dates and times.
+/// Bounds of numbers, decimals, dates and times: whatever is held as `N`. It knows the type of the
+/// column as a value, not as a parameter: 13 kinds of numbers instead of 27 types to compile.
 #[derive(Debug)]
-pub(super) struct Numbers<T: ArrowPrimitiveType> {
+pub(super) struct Numbers<N> {
     data_type: DataType,
     /// The NaN that is written, for floats.
-    nan: Option<T::Native>,
-    min: Vec<Option<T::Native>>,
-    max: Vec<Option<T::Native>>,
+    nan: Option<N>,
+    min: Vec<Option<N>>,
+    max: Vec<Option<N>>,
     nan_counts: Vec<u32>,
-    open: Open<T::Native>,
+    open: Open<N>,
 }
 
 /// What is known of the zone that is open.
@@ -46,14 +46,14 @@ impl<N> Open<N> {
     const NOTHING: Self = Self { range: None, nans: 0, signed_nan: false };
 }
 
-impl<T: ArrowPrimitiveType> Numbers<T> {
-    pub(super) fn new(data_type: &DataType, nan: Option<T::Native>) -> Self {
+impl<N: ArrowNativeTypeOp> Numbers<N> {
+    pub(super) fn new(data_type: &DataType, nan: Option<N>) -> Self {
         let data_type = data_type.clone();
         let (min, max, nan_counts) = (Vec::new(), Vec::new(), Vec::new());
         Self { data_type, nan, min, max, nan_counts, open: Open::NOTHING }
     }
 
-    fn add_run(&mut self, mut values: &[T::Native]) {
+    fn add_run(&mut self, mut values: &[N]) {
         if self.nan.is_some() {
             let nans = values.iter().filter(|value| is_nan(**value)).count();
             if nans > 0 {
@@ -71,14 +71,15 @@ impl<T: ArrowPrimitiveType> Numbers<T> {
     }
 }
 
-impl<T: ArrowPrimitiveType + std::fmt::Debug> Bounds for Numbers<T> {
+impl<N: ArrowNativeTypeOp> Bounds for Numbers<N> {
     fn add(&mut self, values: &ArrayRef, valid: Option<&NullBuffer>) -> Result<()> {
-        let Some(numbers) = values.as_primitive_opt::<T>() else {
+        let data = values.to_data();
+        let ([numbers], true) = (data.buffers(), *data.data_type() == self.data_type) else {
             return Err(unexpected(values.data_type()));
         };
-        let numbers = numbers.values();
+        let numbers = ScalarBuffer::<N>::new(numbers.clone(), data.offset(), data.len());
         match valid {
-            None => self.add_run(numbers),
+            None => self.add_run(&numbers),
             Some(valid) => {
                 valid.valid_slices().for_each(|(start, end)| self.add_run(&numbers[start..end]));
             }
@@ -90,7 +91,7 @@ impl<T: ArrowPrimitiveType + std::fmt::Debug> Bounds for Numbers<T> {
         let Open { range, nans, signed_nan } = std::mem::replace(&mut self.open, Open::NOTHING);
         let (mut low, mut high) = range.unzip();
         if self.nan.is_some() {
-            let zero = T::Native::ZERO;
+            let zero = N::ZERO;
             low = low.map(|low| if low == zero { zero.neg_wrapping() } else { low });
             high = high.map(|high| if high == zero { zero } else { high });
             if nans > 0 {
@@ -105,14 +106,19 @@ impl<T: ArrowPrimitiveType + std::fmt::Debug> Bounds for Numbers<T> {
 
     fn finish(self: Box<Self>) -> Result<FoundBounds> {
         let exact = vec![true; self.min.len()];
-        // Precision, scale and zone belong to the type.
-        let typed = |bounds: Vec<Option<T::Native>>| -> ArrayRef {
-            let bounds: PrimitiveArray<T> = bounds.into_iter().collect();
-            Arc::new(bounds.with_data_type(self.data_type.clone()))
-        };
-        let (min, max) = (typed(self.min), typed(self.max));
+        let (min, max) = (array(&self.data_type, &self.min)?, array(&self.data_type, &self.max)?);
         Ok(FoundBounds { min, max, nan_counts: self.nan_counts, exact })
     }
+}
+
+fn array<N: ArrowNativeTypeOp>(data_type: &DataType, values: &[Option<N>]) -> Result<ArrayRef> {
+    let numbers: Vec<N> = values.iter().map(|value| value.unwrap_or_default()).collect();
+    let data = ArrayData::builder(data_type.clone())
+        .len(values.len())
+        .add_buffer(Buffer::from_vec(numbers))
+        .nulls(Some(NullBuffer::from_iter(values.iter().map(Option::is_some))))
+        .build()?;
+    Ok(make_array(data))
 }
 
 #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
