@@ -12,7 +12,8 @@ use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, LargeListArray, ListArray, MapArray, RecordBatch,
     RecordBatchOptions, StructArray, UInt64Array, make_array,
 };
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_buffer::{ArrowNativeType, Buffer};
+use arrow_data::ArrayData;
 use arrow_row::{OwnedRow, RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::{concat::concat, take::take};
@@ -92,13 +93,35 @@ impl Dictionaries {
             dictionary.normalized_keys()
         };
         let keys = keys.into_iter().map(|key| moved.get(key).copied().unwrap_or(0));
-        let keys = UInt64Array::from_iter_values(keys);
-        let strict = CastOptions { safe: false, ..CastOptions::default() };
-        let keys = cast_with_options(&keys, dictionary.keys().data_type(), &strict)?;
-        let data = keys.to_data().into_builder().data_type(array.data_type().clone());
-        let data = data.nulls(dictionary.keys().nulls().cloned());
-        Ok(make_array(data.add_child_data(grown.values.to_data()).build()?))
+        let data = ArrayData::builder(array.data_type().clone())
+            .len(array.len())
+            .add_buffer(packed(keys, dictionary.keys().data_type())?)
+            .nulls(dictionary.keys().nulls().cloned())
+            .add_child_data(grown.values.to_data());
+        Ok(make_array(data.build()?))
     }
+}
+
+/// Keys in the width of their type.
+fn packed(keys: impl Iterator<Item = u64>, of: &DataType) -> Result<Buffer, ArrowError> {
+    fn narrow<K: ArrowNativeType + TryFrom<u64>>(
+        keys: impl Iterator<Item = u64>,
+    ) -> Option<Buffer> {
+        Some(Buffer::from_vec(keys.map(|key| key.try_into().ok()).collect::<Option<Vec<K>>>()?))
+    }
+    let packed = match of {
+        DataType::Int8 => narrow::<i8>(keys),
+        DataType::Int16 => narrow::<i16>(keys),
+        DataType::Int32 => narrow::<i32>(keys),
+        DataType::Int64 => narrow::<i64>(keys),
+        DataType::UInt8 => narrow::<u8>(keys),
+        DataType::UInt16 => narrow::<u16>(keys),
+        DataType::UInt32 => narrow::<u32>(keys),
+        _ => narrow::<u64>(keys),
+    };
+    packed.ok_or_else(|| {
+        ArrowError::CastError(format!("the dictionary has more values than keys of {of} can tell"))
+    })
 }
 
 impl Grown {
@@ -145,10 +168,8 @@ mod tests {
     }
 
     fn plain(array: &ArrayRef) -> StringArray {
-        cast_with_options(array, &DataType::Utf8, &CastOptions::default())
-            .unwrap()
-            .as_string()
-            .clone()
+        let dictionary = array.as_any_dictionary();
+        take(dictionary.values(), dictionary.keys(), None).unwrap().as_string().clone()
     }
 
     #[test]

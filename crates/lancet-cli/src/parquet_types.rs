@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Date64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_buffer::{ArrowNativeType, Buffer};
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+
+use crate::leaves;
 
 const DAY_MILLISECONDS: i64 = 86_400_000;
 
@@ -32,19 +33,50 @@ pub fn batch(batch: &RecordBatch) -> Result<RecordBatch, String> {
 }
 
 fn column(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef, String> {
-    if array.data_type() == data_type {
-        return Ok(array.clone());
+    leaves::convert(array, data_type, &leaf).map_err(|error| match error {
+        ArrowError::CastError(message) => message,
+        other => other.to_string(),
+    })
+}
+
+fn leaf(data: ArrayData, to: &DataType) -> Result<ArrayData, ArrowError> {
+    match (data.data_type(), to) {
+        (DataType::Date64, DataType::Date32) => mapped(&data, to, day),
+        (DataType::Timestamp(..), _) => mapped(&data, to, |seconds: i64| {
+            seconds.checked_mul(1_000).ok_or_else(|| format!("{seconds} s as milliseconds"))
+        }),
+        (DataType::Time32(_), _) => mapped(&data, to, |seconds: i32| {
+            seconds.checked_mul(1_000).ok_or_else(|| format!("{seconds} s as milliseconds"))
+        }),
+        (from, _) => Err(ArrowError::CastError(format!("{from} as {to}"))),
     }
-    if let Some(dates) = array.as_primitive_opt::<Date64Type>() {
-        let within = dates.iter().flatten().find(|date| date % DAY_MILLISECONDS != 0);
-        if let Some(within) = within {
-            return Err(format!(
-                "the date64 {within} has a time of day, which a date in Parquet cannot have"
-            ));
-        }
+}
+
+fn day(milliseconds: i64) -> Result<i32, String> {
+    if milliseconds % DAY_MILLISECONDS != 0 {
+        return Err(format!(
+            "the date64 {milliseconds} has a time of day, which a date in Parquet cannot have"
+        ));
     }
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, data_type, &strict).map_err(|error| error.to_string())
+    let day = milliseconds / DAY_MILLISECONDS;
+    i32::try_from(day).map_err(|_| format!("the date64 {milliseconds} is too far for Parquet"))
+}
+
+/// The values that are not null, each made another.
+fn mapped<A: ArrowNativeType, B: ArrowNativeType>(
+    data: &ArrayData,
+    to: &DataType,
+    map: impl Fn(A) -> Result<B, String>,
+) -> Result<ArrayData, ArrowError> {
+    let values = data.buffer::<A>(0).iter().take(data.len()).enumerate();
+    let values =
+        values.map(|(row, value)| if data.is_valid(row) { map(*value) } else { Ok(B::default()) });
+    let values = values.collect::<Result<Vec<B>, _>>().map_err(ArrowError::CastError)?;
+    ArrayData::builder(to.clone())
+        .len(data.len())
+        .add_buffer(Buffer::from_vec(values))
+        .nulls(data.nulls().cloned())
+        .build()
 }
 
 fn field(field: &FieldRef) -> FieldRef {
@@ -72,6 +104,7 @@ fn data_type(of: &DataType) -> DataType {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::cast::AsArray;
     use arrow_array::{Date64Array, StructArray, Time32SecondArray, TimestampSecondArray};
 
     use super::*;

@@ -13,6 +13,8 @@ use arrow_array::timezone::Tz;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
 
+use crate::leaves;
+
 const UTC: &str = "+00:00";
 
 /// The rows, as they can be shown.
@@ -74,8 +76,7 @@ fn in_utc(batch: &RecordBatch, which: Which) -> Result<RecordBatch, ArrowError> 
 }
 
 fn array_in_utc(array: &ArrayRef, which: Which) -> Result<ArrayRef, ArrowError> {
-    let told = type_in_utc(array.data_type(), which);
-    if told == *array.data_type() { Ok(array.clone()) } else { arrow_cast::cast(array, &told) }
+    leaves::convert(array, &type_in_utc(array.data_type(), which), &leaves::relabel)
 }
 
 fn type_in_utc(data_type: &DataType, which: Which) -> DataType {

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat;
+use arrow_select::take::take;
 use lancet::{Profile, Version};
 
 use crate::error::{Error, Result};
@@ -255,8 +255,10 @@ fn not(mask: &arrow_array::BooleanArray) -> arrow_array::BooleanArray {
 /// A dictionary as its values.
 fn plain(array: &ArrayRef) -> Result<ArrayRef> {
     match array.data_type() {
-        DataType::Dictionary(_, values) => {
-            cast(array, values).map_err(|error| Error::new(error.to_string()))
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let plain = take(dictionary.values(), dictionary.keys(), None);
+            plain.map_err(|error| Error::new(error.to_string()))
         }
         _ => Ok(array.clone()),
     }

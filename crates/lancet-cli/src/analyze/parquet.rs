@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use arrow_cast::cast;
 use arrow_schema::DataType;
 use lancet_parquet::{
     ByteArrays, delta_binary_packed, delta_byte_array, delta_length_byte_array, plain,
@@ -71,11 +70,21 @@ pub fn candidates(array: &ArrayRef) -> Result<Vec<Candidate>> {
     Ok(found)
 }
 
+/// The values of a column of strings or binaries.
+fn bytes<'a>(array: &'a ArrayRef) -> Box<dyn Fn(usize) -> &'a [u8] + 'a> {
+    match array.data_type() {
+        DataType::Utf8 => Box::new(|index| array.as_string::<i32>().value(index).as_bytes()),
+        DataType::LargeUtf8 => Box::new(|index| array.as_string::<i64>().value(index).as_bytes()),
+        DataType::Utf8View => Box::new(|index| array.as_string_view().value(index).as_bytes()),
+        DataType::Binary => Box::new(|index| array.as_binary::<i32>().value(index)),
+        DataType::LargeBinary => Box::new(|index| array.as_binary::<i64>().value(index)),
+        _ => Box::new(|index| array.as_binary_view().value(index)),
+    }
+}
+
 impl Values {
     fn of(array: &ArrayRef) -> Result<Option<Self>> {
         let valid = (0..array.len()).filter(|index| array.is_valid(*index));
-        let as_type =
-            |data_type| cast(array, &data_type).map_err(|error| Error::new(error.to_string()));
         Ok(Some(match array.data_type() {
             DataType::Boolean => {
                 let array = array.as_boolean();
@@ -95,10 +104,9 @@ impl Values {
             | DataType::Binary
             | DataType::LargeBinary
             | DataType::BinaryView => {
-                let array = as_type(DataType::LargeBinary)?;
-                let array = array.as_binary::<i64>();
                 let valid: Vec<usize> = valid.collect();
-                let part = |part: &[usize]| part.iter().map(|index| array.value(*index)).collect();
+                let bytes = bytes(array);
+                let part = |part: &[usize]| part.iter().map(|index| bytes(*index)).collect();
                 Self::ByteArrays(valid.chunks(PAGE_VALUES).map(part).collect())
             }
             DataType::FixedSizeBinary(len) => {

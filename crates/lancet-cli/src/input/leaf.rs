@@ -7,11 +7,11 @@ use std::sync::Arc;
 use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
-use arrow_array::{Array, ArrayRef, make_array};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
-use super::kind::{Kind, UTC};
+use super::kind::Kind;
+use super::parse::parse;
 use super::types;
 
 /// Characters of a value that are shown.
@@ -87,8 +87,8 @@ enum Values {
     UInt64(UInt64Builder),
     Float64(Float64Builder),
     Text(StringBuilder),
-    /// Other types are cast from text, all at once. The rows are those that the values belong to.
-    Cast(StringBuilder, Vec<usize>),
+    /// Other types are parsed from text, all at once. The rows are those that the values belong to.
+    Parsed(StringBuilder, Vec<usize>),
 }
 
 impl Leaf {
@@ -101,7 +101,7 @@ impl Leaf {
             DataType::Int64 if !given => Values::Int64(Int64Builder::new()),
             DataType::UInt64 if !given => Values::UInt64(UInt64Builder::new()),
             DataType::Float64 if !given => Values::Float64(Float64Builder::new()),
-            _ => Values::Cast(StringBuilder::new(), Vec::new()),
+            _ => Values::Parsed(StringBuilder::new(), Vec::new()),
         };
         Self { data_type: data_type.clone(), given, values }
     }
@@ -124,7 +124,7 @@ impl Leaf {
             Values::Int64(values) => values.len(),
             Values::UInt64(values) => values.len(),
             Values::Float64(values) => values.len(),
-            Values::Text(values) | Values::Cast(values, _) => values.len(),
+            Values::Text(values) | Values::Parsed(values, _) => values.len(),
         }
     }
 
@@ -136,7 +136,7 @@ impl Leaf {
             Values::UInt64(values) => values.append_null(),
             Values::Float64(values) => values.append_null(),
             Values::Text(values) => values.append_null(),
-            Values::Cast(values, rows) => {
+            Values::Parsed(values, rows) => {
                 values.append_null();
                 rows.push(row);
             }
@@ -150,7 +150,7 @@ impl Leaf {
                 values.append_value(cell.text());
                 Some(())
             }
-            Values::Cast(values, rows) => {
+            Values::Parsed(values, rows) => {
                 if let Err(message) = check(cell, &self.data_type, self.given) {
                     return Err(self.misfit_with(row, message));
                 }
@@ -194,10 +194,10 @@ impl Leaf {
             Values::UInt64(values) => return Ok(Arc::new(values.finish())),
             Values::Float64(values) => return Ok(Arc::new(values.finish())),
             Values::Text(values) => return Ok(Arc::new(values.finish())),
-            Values::Cast(values, rows) => (values.finish(), std::mem::take(rows)),
+            Values::Parsed(values, rows) => (values.finish(), std::mem::take(rows)),
         };
         let failed = |error: ArrowError| self.misfit_with(0, error.to_string());
-        let array = cast(&text, &self.data_type).map_err(failed)?;
+        let array = parse(&text, &self.data_type).map_err(failed)?;
         let misfit = (0..text.len()).find(|at| text.is_valid(*at) && array.is_null(*at));
         match misfit {
             Some(at) => {
@@ -210,22 +210,7 @@ impl Leaf {
     }
 }
 
-/// Text as another type, with nulls where that cannot be.
-fn cast(text: &dyn Array, data_type: &DataType) -> Result<ArrayRef, ArrowError> {
-    let safe = CastOptions { safe: true, ..CastOptions::default() };
-    match data_type {
-        // Named zones need a table of zones; UTC does not.
-        DataType::Timestamp(unit, Some(zone)) if zone.as_ref() == UTC => {
-            let offset = DataType::Timestamp(*unit, Some("+00:00".into()));
-            let array = cast_with_options(text, &offset, &safe)?;
-            let data = array.to_data().into_builder().data_type(data_type.clone());
-            Ok(make_array(data.build()?))
-        }
-        _ => cast_with_options(text, data_type, &safe),
-    }
-}
-
-/// Refuses what a cast would cut without a word: offsets, fractions, times of day.
+/// Refuses what parsing would cut without a word: offsets, fractions, times of day.
 fn check(cell: Cell<'_>, data_type: &DataType, given: bool) -> Result<(), String> {
     let text = cell.text();
     let kind = || Kind::of(text);
@@ -278,6 +263,9 @@ fn places(unit: TimeUnit) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::make_array;
+
+    use super::super::kind::UTC;
     use super::*;
 
     fn read(data_type: &DataType, given: bool, values: &[&str]) -> Result<String, String> {

@@ -12,6 +12,7 @@ mod leaf;
 mod mutants;
 mod options;
 mod parquet;
+mod parse;
 mod source;
 mod types;
 mod window;
