@@ -29,8 +29,9 @@ const USAGE: &str = "\
 Usage: cargo xtask <command>
 
   test                  everything a change has to pass
-  ready                 what publishing needs: packages, features, oldest compiler, documentation,
-                          licences, fuzz targets and benchmarks compiled
+  ready [--quick]       what publishing needs: packages, features, oldest compiler, documentation,
+                          licences, fuzz targets and benchmarks compiled; --quick leaves out
+                          what takes long
   golden                the golden files: read, written again, read by the reference
   reference [options]   random tables, both ways with the reference
                           --seeds 0..300   --profile flat|nested|all   --jobs 2
@@ -52,7 +53,8 @@ fn main() -> ExitCode {
     let (name, rest) = arguments.split_first().map_or(("", &[][..]), |(n, r)| (n.as_str(), r));
     let done = match (name, rest) {
         ("test", []) => test(),
-        ("ready", []) => ready::check(),
+        ("ready", []) => ready::check(false),
+        ("ready", [quick]) if quick == "--quick" => ready::check(true),
         ("golden", []) => reference::golden(),
         ("reference", options) => reference::one("random_both.py", options),
         ("mutants", options) => mutants(options),

@@ -6,25 +6,21 @@ use crate::steps::{Result, Steps, cargo, command, output, run};
 use crate::{needs, target};
 
 /// Features of a crate that stand by themselves. Everything at once is what the tests are built with.
-const FEATURES: [(&str, &[&str]); 3] = [
-    ("lancet", &["", "zstd", "lz4", "mmap", "threads"]),
-    ("lancet-object-store", &["", "http"]),
-    ("lancet-cli", &["", "cloud"]),
-];
+type Sets = &'static [(&'static str, &'static [&'static str])];
+const LIGHT: Sets = &[("lancet", &["", "zstd", "lz4", "mmap", "threads"])];
+const HEAVY: Sets = &[("lancet-object-store", &["", "http"]), ("lancet-cli", &["", "cloud"])];
 
-/// `cargo xtask ready`.
-pub(crate) fn check() -> Result<()> {
+/// `cargo xtask ready`: what takes a minute or two, then the rest.
+pub(crate) fn check(quick: bool) -> Result<()> {
     let mut steps = Steps::default();
-    steps.add("the packages of the library, built by themselves", || {
-        run(cargo([
-            "package",
-            "--package",
-            "lancet-parquet",
-            "--package",
-            "lancet",
-            "--allow-dirty",
-        ]))
-    });
+    light(&mut steps);
+    if !quick {
+        heavy(&mut steps);
+    }
+    steps.run()
+}
+
+fn light(steps: &mut Steps) {
     steps.add("every crate as it would be published", || {
         let mut publish = cargo(["publish", "--workspace", "--exclude", "xtask", "--dry-run"]);
         publish.args(["--no-verify", "--allow-dirty"]);
@@ -35,20 +31,28 @@ pub(crate) fn check() -> Result<()> {
         versions.arg("tests/release/rust_version.py");
         run(versions)
     });
-    for (package, sets) in FEATURES {
-        for set in sets {
-            let name = if set.is_empty() { "no feature" } else { set };
-            steps.add(&format!("{package} with {name}"), move || {
-                let mut check = cargo(["check", "--package", package, "--no-default-features"]);
-                check.args(["--features", set]).env("RUSTFLAGS", "-Dwarnings");
-                run(check)
-            });
-        }
-    }
+    features(steps, LIGHT);
     steps.add("what the library refuses without features", || {
         let bare = ["test", "--package", "lancet", "--no-default-features", "--test", "features"];
         run(cargo(bare))
     });
+    steps.add("documentation of the library", || {
+        documentation(&["--package", "lancet", "--package", "lancet-parquet"])
+    });
+}
+
+fn heavy(steps: &mut Steps) {
+    steps.add("the packages of the library, built by themselves", || {
+        run(cargo([
+            "package",
+            "--package",
+            "lancet-parquet",
+            "--package",
+            "lancet",
+            "--allow-dirty",
+        ]))
+    });
+    features(steps, HEAVY);
     for folder in ["fuzz", "bench"] {
         steps.add(&format!("{folder}/ compiles"), move || {
             let manifest = format!("{folder}/Cargo.toml");
@@ -57,13 +61,28 @@ pub(crate) fn check() -> Result<()> {
             run(check)
         });
     }
-    steps.add("documentation", || {
-        let mut documentation = cargo(["doc", "--workspace", "--no-deps", "--lib"]);
-        documentation.env("RUSTDOCFLAGS", "-Dwarnings");
-        run(documentation)
-    });
+    steps.add("documentation", || documentation(&["--workspace"]));
     steps.add("licences and sources of dependencies", licences);
-    steps.run()
+}
+
+/// Every set of features by itself.
+fn features(steps: &mut Steps, of: Sets) {
+    for (package, sets) in of {
+        for set in *sets {
+            let name = if set.is_empty() { "no feature" } else { set };
+            steps.add(&format!("{package} with {name}"), move || {
+                let mut check = cargo(["check", "--package", package, "--no-default-features"]);
+                check.args(["--features", set]).env("RUSTFLAGS", "-Dwarnings");
+                run(check)
+            });
+        }
+    }
+}
+
+fn documentation(of: &[&str]) -> Result<()> {
+    let mut documentation = cargo(["doc", "--no-deps", "--lib"]);
+    documentation.args(of).env("RUSTDOCFLAGS", "-Dwarnings");
+    run(documentation)
 }
 
 /// `cargo deny`, installed beside what is built if it is not there. Advisories need a database that
