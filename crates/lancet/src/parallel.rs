@@ -9,11 +9,11 @@
 //! Without the feature `threads` nobody helps.
 
 mod locks;
+mod per_process;
+mod shared;
 #[cfg_attr(feature = "threads", path = "parallel/many.rs")]
 #[cfg_attr(not(feature = "threads"), path = "parallel/one.rs")]
 mod threads;
-mod per_process;
-mod shared;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -53,7 +53,11 @@ where
 }
 
 /// [`in_parallel`] for items that are changed in place. They stay, whatever happens.
-pub(crate) fn in_parallel_mut<T, R, F>(threads: usize, items: &mut Vec<T>, work: F) -> Result<Vec<R>>
+pub(crate) fn in_parallel_mut<T, R, F>(
+    threads: usize,
+    items: &mut Vec<T>,
+    work: F,
+) -> Result<Vec<R>>
 where
     T: Send + 'static,
     R: Send + 'static,

@@ -274,7 +274,8 @@ impl<W: Write> FileWriter<W> {
     /// Columns that keep batches alive for too long give up their rows as a page.
     fn flush_old_columns(&mut self) -> Result<()> {
         let (given, limit) = (self.given, self.options.memory_limit);
-        let is_old = move |column: &ColumnWriter| !column.is_empty() && given - column.oldest > limit;
+        let is_old =
+            move |column: &ColumnWriter| !column.is_empty() && given - column.oldest > limit;
         if !self.columns.iter().any(is_old) {
             return Ok(());
         }
