@@ -1,6 +1,6 @@
 //! Child processes that read and write after their parent has done so, and processes without more threads.
-
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "support/table.rs"]
 mod table;

@@ -1,6 +1,6 @@
 //! One thread is the calling one. The only test of its process, so that it can count threads.
-
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "support/table.rs"]
 mod table;

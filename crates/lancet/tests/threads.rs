@@ -1,4 +1,5 @@
 //! Reads and writes on several threads, called from where waiting would be for ever, and with sources that panic.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "support/table.rs"]
 mod table;

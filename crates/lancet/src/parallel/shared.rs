@@ -23,6 +23,8 @@ struct State<T, R, F> {
     /// Items that were begun and are not done.
     num_begun: usize,
     failed: bool,
+    /// Whether the caller waits for the end: to wake nobody costs a call of the system, too.
+    is_awaited: bool,
 }
 
 type Done<R> = thread::Result<Result<R>>;
@@ -31,7 +33,7 @@ impl<T, R, F: Fn(T) -> Result<R>> Shared<T, R, F> {
     pub(super) fn new(items: Vec<T>, work: F) -> Self {
         let done = items.iter().map(|_| None).collect();
         let (items, work) = (items.into_iter().enumerate(), Some(Arc::new(work)));
-        let state = State { items, work, done, num_begun: 0, failed: false };
+        let state = State { items, work, done, num_begun: 0, failed: false, is_awaited: false };
         Self { state: Mutex::new(state), ended: Condvar::new() }
     }
 
@@ -53,7 +55,7 @@ impl<T, R, F: Fn(T) -> Result<R>> Shared<T, R, F> {
         if let Some(done) = state.done.get_mut(place) {
             *done = Some(result);
         }
-        if state.num_begun == 0 {
+        if state.num_begun == 0 && state.is_awaited {
             self.ended.notify_all();
         }
     }
@@ -61,6 +63,7 @@ impl<T, R, F: Fn(T) -> Result<R>> Shared<T, R, F> {
     /// Waits for what others have begun. The results of all items that were begun, in their order.
     pub(super) fn finish(&self) -> Vec<Done<R>> {
         let mut state = lock(&self.state);
+        state.is_awaited = true;
         while state.num_begun > 0 {
             state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
