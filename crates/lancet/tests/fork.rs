@@ -18,7 +18,7 @@ use table::{NUM_ROWS, some_rows, table, written};
 const THREADS: usize = 4;
 
 fn write_options() -> WriteOptions {
-    WriteOptions::default().with_threads(THREADS).with_page_bytes(20_000)
+    WriteOptions::default().with_threads(THREADS).with_page_bytes(50_000)
 }
 
 fn read_options() -> ReadOptions {
@@ -92,7 +92,7 @@ fn children_read_and_write_with_the_readers_of_their_parent() {
                 wait(in_child(|| work(&mut begun)));
             }
         });
-        work(&mut begun);
+        assert_eq!(NUM_ROWS - count(&mut begun), 2 * 8_192);
         wait(child);
     }
     std::fs::remove_file(path).unwrap();

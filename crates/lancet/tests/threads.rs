@@ -139,7 +139,7 @@ fn a_panic_of_a_source_goes_on_in_the_caller() {
             assert!(message.contains("the source panics"), "{message}");
         };
         for threads in [1, THREADS] {
-            for num_left in 1..8 {
+            for num_left in 1..5 {
                 panicked(num_left, &|| {
                     let batches = reader.scan().threads(threads).build().unwrap();
                     batches.for_each(|batch| drop(batch.unwrap()));

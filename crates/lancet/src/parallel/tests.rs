@@ -1,4 +1,3 @@
-use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::thread;
 
@@ -50,7 +49,10 @@ fn items_stay_whatever_happens() {
         in_parallel_mut(threads, &mut items, fail).unwrap_err();
         assert_eq!(items, sums);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            let _ = in_parallel_mut(threads, &mut items, |item| Ok(assert_ne!(*item, 50)));
+            let _ = in_parallel_mut(threads, &mut items, |item| {
+                assert_ne!(*item, 50);
+                Ok(())
+            });
         }));
         assert!(panicked.is_err());
         assert_eq!(items, sums);
@@ -60,7 +62,10 @@ fn items_stay_whatever_happens() {
 #[test]
 fn a_panic_goes_on_in_the_caller() {
     for threads in [1, THREADS] {
-        let work = |i: usize| Ok(assert_ne!(i, 20, "twenty"));
+        let work = |i: usize| {
+            assert_ne!(i, 20, "twenty");
+            Ok(())
+        };
         let call = || in_parallel(threads, (0..100).collect(), work);
         let panic = catch_unwind(call).unwrap_err();
         assert!(panic.downcast_ref::<String>().unwrap().contains("twenty"));
@@ -92,6 +97,7 @@ fn calls_from_helpers_end() {
 #[test]
 #[cfg(feature = "threads")]
 fn helpers_that_do_not_come_are_not_waited_for() {
+    use std::sync::Mutex;
     use std::sync::mpsc::channel;
     // Every helper there may be waits for this channel.
     let most = num_threads() + 2;
@@ -99,7 +105,8 @@ fn helpers_that_do_not_come_are_not_waited_for() {
     let receiver = Arc::new(Mutex::new(receiver));
     let others = thread::spawn(move || {
         in_parallel(most + 1, vec![receiver; most + 1], |receiver| {
-            Ok(assert!(lock(&receiver).recv().is_err()))
+            assert!(lock(&receiver).recv().is_err());
+            Ok(())
         })
     });
     thread::sleep(std::time::Duration::from_millis(50));
@@ -113,7 +120,7 @@ fn what_the_work_holds_is_let_go() {
     let held = Arc::new(());
     for _ in 0..100 {
         let (in_work, items) = (held.clone(), vec![held.clone(); 10]);
-        in_parallel(THREADS, items, move |item| Ok(drop((item, in_work.clone())))).unwrap();
+        in_parallel(THREADS, items, move |item| Ok((item, in_work.clone()))).unwrap();
         assert_eq!(Arc::strong_count(&held), 1);
     }
 }

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use lancet::{FileWriter, WriteOptions};
 
 /// Rows of the table.
-pub const NUM_ROWS: u64 = 100_000;
+pub const NUM_ROWS: u64 = 40_000;
 
 /// Numbers and strings that hardly compress.
 pub fn table() -> RecordBatch {
