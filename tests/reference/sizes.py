@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 # Before the reference is loaded: one core for everybody.
-ONE_CORE = {'RAYON_NUM_THREADS': '1', 'LANCE_CPU_THREADS': '1', 'LANCE_IO_THREADS': '1', 'TOKIO_WORKER_THREADS': '1'}
+ONE_CORE = {'LANCE_CPU_THREADS': '1', 'LANCE_IO_THREADS': '1', 'TOKIO_WORKER_THREADS': '1'}
 os.environ.update(ONE_CORE)
 
 import numpy as np
@@ -141,11 +141,11 @@ class Program:
         return done.stdout
 
     def convert(self, source, target, version, profile):
-        self.run(self.path, 'convert', '-q', source, target, '--format-version', version, '--profile', profile)
+        self.run(self.path, 'convert', '-q', source, target, '--format-version', version, '--profile', profile, '--threads', 1)
 
     def seconds(self, source, target, version, profile):
         """Writing and scanning."""
-        _, write, _, scan = self.run(self.times, source, target, version, profile, RUNS).split()
+        _, write, _, scan = self.run(self.times, source, target, version, profile, RUNS, 1).split()
         return float(write), float(scan)
 
 

@@ -113,11 +113,6 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let start = Instant::now();
     let jobs = jobs::plan(&args.inputs, &args.output, args.to.as_ref(), &args.access)?;
     args.check(&jobs)?;
-    if let Some(threads) = args.threads {
-        // The pool on which Lance files are read and written; nothing has started it before.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-        pool.build_global().map_err(|e| Error::new(format!("cannot start threads: {e}")))?;
-    }
     let mut summary = Summary::default();
     let mut last_error = None;
     for job in &jobs {
@@ -246,11 +241,14 @@ impl Args {
     }
 
     fn read_options(&self) -> ReadOptions {
-        let options = ReadOptions::default();
-        match self.memory_limit {
-            Some(bytes) => options.with_memory_limit(bytes),
-            None => options,
+        let mut options = ReadOptions::default();
+        if let Some(bytes) = self.memory_limit {
+            options = options.with_memory_limit(bytes);
         }
+        if let Some(threads) = self.threads {
+            options = options.with_threads(threads.into());
+        }
+        options
     }
 
     fn write_options(&self) -> Result<WriteOptions> {
@@ -266,6 +264,9 @@ impl Args {
         }
         if let Some(bytes) = self.memory_limit {
             options = options.with_memory_limit(bytes);
+        }
+        if let Some(threads) = self.threads {
+            options = options.with_threads(threads.into());
         }
         for ColumnOption { column, key, value } in &self.set {
             options.column(column).set(key, value).map_err(|e| Error::new(e.to_string()))?;

@@ -116,7 +116,7 @@
 //! | `lz4` | pages compressed with LZ4 | [`Error::Unsupported`] for such pages, and for the option |
 //! | `zstd` | pages compressed with Zstandard, the only dependency that is C | the same; the crate is Rust alone |
 //! | `mmap` | [`ReadOptions::with_memory_map`] | the method is not there |
-//! | `threads` | scans, large takes and pages of several columns on the threads of rayon | all work happens on the calling thread |
+//! | `threads` | scans, large takes and pages of several columns on several threads | all work happens on the calling thread |
 //!
 //! ```toml
 //! # Rust alone: no C compiler, no threads.
@@ -162,6 +162,7 @@ mod proto;
 mod read;
 pub mod row_ids;
 mod schema;
+mod set_once;
 mod write;
 mod zones;
 

@@ -1,75 +1,85 @@
 //! Work on several threads, the calling one among them.
 //!
-//! A caller that hands its work to rayon and sleeps may find all of rayon's threads awake on the core
-//! it slept on. One that works itself keeps its core, and the others are woken elsewhere.
+//! Who has work does it: the caller goes through its items one by one, and helpers take some of them
+//! away. It waits at the end only for items that a helper has begun, never for a helper to come, so
+//! helpers that are busy, asleep or not there at all cost nothing but their help. A call from a task
+//! of somebody else's pool, from a helper, or in a process that may have no more threads ends like any
+//! other.
 //!
-//! Without the feature `threads` there is the calling thread only.
+//! Without the feature `threads` nobody helps.
 
+mod locks;
+mod per_process;
+mod shared;
 #[cfg_attr(feature = "threads", path = "parallel/many.rs")]
 #[cfg_attr(not(feature = "threads"), path = "parallel/one.rs")]
 mod threads;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
-pub(crate) use threads::{is_helper, num_threads, spawn};
+pub(crate) use locks::{lock, try_lock};
+pub(crate) use per_process::{HereOnly, PerProcess};
+use shared::Shared;
+pub(crate) use threads::{ask, num_threads, withdraw};
 
-/// Does the work of all items; the results come in the order of the items. After an error no more work
-/// is begun.
-pub(crate) fn in_parallel<T: Send, R: Send>(
-    items: Vec<T>,
-    work: impl Fn(T) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let num_helpers = num_threads().min(items.len()).saturating_sub(1);
-    let mut done: Vec<Option<Result<R>>> = items.iter().map(|_| None).collect();
-    let queue = Mutex::new(items.into_iter().zip(&mut done));
-    let failed = AtomicBool::new(false);
-    let next = || lock(&queue).next().filter(|_| !failed.load(Ordering::Relaxed));
-    let run = || {
-        while let Some((item, place)) = next() {
-            let result = work(item);
-            failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            *place = Some(result);
-        }
-    };
-    threads::with_helpers(num_helpers, run);
-    drop(queue);
-    done.into_iter().flatten().collect()
+/// Work that helpers may join.
+pub(crate) trait Job: Send + Sync {
+    /// Does a part of the work, until there is none left that nobody has begun. Does not panic.
+    fn help(&self);
 }
 
-/// A lock that outlives a panic of its holder.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Does the work of all items on at most so many threads; the results come in the order of the items.
+/// After an error no more work is begun. A panic goes on in the caller.
+pub(crate) fn in_parallel<T, R, F>(threads: usize, items: Vec<T>, work: F) -> Result<Vec<R>>
+where
+    T: Send + 'static,
+    R: Send + 'static,
+    F: Fn(T) -> Result<R> + Send + Sync + 'static,
+{
+    let num_helpers = threads.min(items.len()).saturating_sub(1);
+    if num_helpers == 0 {
+        return items.into_iter().map(work).collect();
+    }
+    let shared = Arc::new(Shared::new(items, work));
+    let job: Arc<dyn Job> = shared.clone();
+    ask(&job, num_helpers);
+    shared.help();
+    withdraw(&job);
+    let results = shared.finish().into_iter();
+    results.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+}
+
+/// [`in_parallel`] for items that are changed in place. They stay, whatever happens.
+pub(crate) fn in_parallel_mut<T, R, F>(
+    threads: usize,
+    items: &mut Vec<T>,
+    work: F,
+) -> Result<Vec<R>>
+where
+    T: Send + 'static,
+    R: Send + 'static,
+    F: Fn(&mut T) -> Result<R> + Send + Sync + 'static,
+{
+    if threads.min(items.len()) <= 1 {
+        return items.iter_mut().map(work).collect();
+    }
+    let failed = AtomicBool::new(false);
+    let done = in_parallel(threads, std::mem::take(items), move |mut item: T| {
+        if failed.load(Ordering::Relaxed) {
+            return Ok((item, None));
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| work(&mut item)));
+        failed.fetch_or(!matches!(result, Ok(Ok(_))), Ordering::Relaxed);
+        Ok((item, Some(result)))
+    })?;
+    let (kept, results): (Vec<T>, Vec<_>) = done.into_iter().unzip();
+    *items = kept;
+    let results = results.into_iter().flatten();
+    results.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic))).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Error;
-
-    #[test]
-    fn results_come_in_order_and_the_first_error_counts() {
-        for n in [0, 1, 2, 100] {
-            let found = in_parallel((0..n).collect(), |i: usize| Ok(i * 2)).unwrap();
-            assert_eq!(found, (0..n).map(|i| i * 2).collect::<Vec<_>>());
-        }
-        let broken = |i: usize| match i {
-            7 | 30 => Err(Error::invalid(format!("item {i}"))),
-            _ => Ok(()),
-        };
-        let error = in_parallel((0..100).collect(), broken).unwrap_err();
-        assert!(error.to_string().contains("item 7"), "{error}");
-    }
-
-    #[test]
-    fn after_an_error_nothing_is_begun() {
-        let count = Mutex::new(0);
-        let fail = |_: usize| -> Result<()> {
-            *lock(&count) += 1;
-            Err(Error::invalid("no"))
-        };
-        in_parallel((0..10_000).collect(), fail).unwrap_err();
-        assert!(*lock(&count) <= num_threads());
-    }
-}
+mod tests;

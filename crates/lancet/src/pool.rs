@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use bytes::Bytes;
 
-use crate::parallel::lock;
+use crate::parallel::try_lock;
 
 /// Smaller buffers are left to the allocator, which keeps such itself.
 pub(crate) const MIN_BYTES: usize = 32 << 10;
@@ -46,7 +46,7 @@ impl Pool {
             return None;
         }
         let sizes = len..=len.saturating_mul(MAX_SLACK);
-        let mut kept = lock(&self.0);
+        let mut kept = try_lock(&self.0)?;
         // The last one is warmest, and the one that most likely is what the same column needed before.
         let place = kept.iter().rposition(|buffer| sizes.contains(&buffer.capacity()));
         place.map(|place| kept.remove(place))
@@ -64,7 +64,7 @@ impl Pool {
         if buffer.capacity() > MAX_KEPT_BYTES {
             return;
         }
-        let mut kept = lock(&self.0);
+        let Some(mut kept) = try_lock(&self.0) else { return };
         kept.push(buffer);
         let mut bytes = kept.iter().map(Vec::capacity).fold(0, usize::saturating_add);
         // What nobody took for longest goes, once the others may have the pool again.
@@ -106,6 +106,7 @@ impl Drop for Lent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::lock;
 
     #[test]
     fn buffers_come_back_once_nobody_needs_them() {

@@ -190,10 +190,7 @@ fn views_are_stored_as_their_plain_twins() {
 fn the_same_rows_give_the_same_bytes_whatever_the_threads() {
     let batches: Vec<RecordBatch> = (0..5).map(|_| table(20_000)).collect();
     let options = options(Version::V2_2).with_page_bytes(100_000);
-    let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| written(&batches, options.clone()))
-    };
+    let on = |threads| written(&batches, options.clone().with_threads(threads));
     let one = on(1);
     assert_eq!(one, on(4));
     let pages = opened(one).inspect().unwrap().columns[0].pages.len();

@@ -455,27 +455,25 @@ fn many_columns_are_taken_in_groups() {
         (format!("c{number}"), Arc::new(values.collect::<Int32Array>()) as ArrayRef)
     };
     let source = file((0..300).map(column).collect(), Version::V2_2);
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
-    threads.install(|| {
-        let reader = source.open();
-        reader.take(&[0, 1_999]).unwrap();
-        source.rounds();
-        let rows = [1_999, 0, 5, 1_030, 5];
-        let taken = reader.take(&rows).unwrap();
-        assert_eq!(source.rounds().len(), 4, "a read of each group");
-        let all = reader.scan().batch_rows(2_000).build().unwrap().next().unwrap().unwrap();
-        let places = arrow_array::UInt64Array::from(rows.to_vec());
-        assert_eq!(taken, arrow_select::take::take_record_batch(&all, &places).unwrap());
-        let error = reader.take(&[0, 2_000]).unwrap_err().to_string();
-        assert!(error.contains("row 2000 is out of range"), "{error}");
-        // One limit for all of them.
-        for (memory_limit, fits) in [(3 << 20, false), (32 << 20, true)] {
-            let options = ReadOptions::default().with_memory_limit(memory_limit);
-            let reader = FileReader::from_source(Arc::new(source.clone()), options).unwrap();
-            let rows: Vec<u64> = (0..2_000).collect();
-            assert_eq!(reader.take(&rows).is_ok(), fits, "{memory_limit}");
-        }
-    });
+    let options = ReadOptions::default().with_threads(4);
+    let open = |options| FileReader::from_source(Arc::new(source.clone()), options).unwrap();
+    let reader = open(options.clone());
+    reader.take(&[0, 1_999]).unwrap();
+    source.rounds();
+    let rows = [1_999, 0, 5, 1_030, 5];
+    let taken = reader.take(&rows).unwrap();
+    assert_eq!(source.rounds().len(), 4, "a read of each group");
+    let all = reader.scan().batch_rows(2_000).build().unwrap().next().unwrap().unwrap();
+    let places = arrow_array::UInt64Array::from(rows.to_vec());
+    assert_eq!(taken, arrow_select::take::take_record_batch(&all, &places).unwrap());
+    let error = reader.take(&[0, 2_000]).unwrap_err().to_string();
+    assert!(error.contains("row 2000 is out of range"), "{error}");
+    // One limit for all of them.
+    for (memory_limit, fits) in [(3 << 20, false), (32 << 20, true)] {
+        let reader = open(options.clone().with_memory_limit(memory_limit));
+        let rows: Vec<u64> = (0..2_000).collect();
+        assert_eq!(reader.take(&rows).is_ok(), fits, "{memory_limit}");
+    }
 }
 
 #[test]
@@ -485,18 +483,16 @@ fn a_take_that_takes_long_is_shared_out() {
     let source = file(columns.to_vec(), Version::V2_2);
     let rows: Vec<u64> = (0..100).map(|i| i * (MANY / 100)).collect();
     for (num_threads, num_rounds) in [(1, 1), (3, 3), (100, 4)] {
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(num_threads).build().unwrap();
-        threads.install(|| {
-            let reader = source.open();
-            reader.take(&rows).unwrap();
-            source.rounds();
-            let taken = reader.take(&rows).unwrap();
-            assert_eq!(source.rounds().len(), num_rounds, "{num_threads} threads");
-            reader.take(&[5, 3]).unwrap();
-            assert_eq!(source.rounds().len(), 1, "a short one");
-            let places = arrow_array::UInt64Array::from(rows.clone());
-            let expected = arrow_select::take::take(&values, &places, None).unwrap();
-            assert!(taken.columns().iter().all(|column| column.as_ref() == expected.as_ref()));
-        });
+        let options = ReadOptions::default().with_threads(num_threads);
+        let reader = FileReader::from_source(Arc::new(source.clone()), options).unwrap();
+        reader.take(&rows).unwrap();
+        source.rounds();
+        let taken = reader.take(&rows).unwrap();
+        assert_eq!(source.rounds().len(), num_rounds, "{num_threads} threads");
+        reader.take(&[5, 3]).unwrap();
+        assert_eq!(source.rounds().len(), 1, "a short one");
+        let places = arrow_array::UInt64Array::from(rows.clone());
+        let expected = arrow_select::take::take(&values, &places, None).unwrap();
+        assert!(taken.columns().iter().all(|column| column.as_ref() == expected.as_ref()));
     }
 }

@@ -4,27 +4,27 @@
 //! lookup copies a whole slot, whatever the length of its string; the next string is written over
 //! what lies behind its end.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::gather::{claim, position};
 use super::variable_values::OffsetWord;
 use super::{Offsets, Scratch, Values, VariableValues, size_u64};
 use crate::error::Result;
+use crate::set_once::SetOnce;
 
 /// The entries of a dictionary, and a table of them where they are short strings.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     pub(crate) items: Values,
     /// Made once that pays; `None` for entries that are no short strings.
-    short: OnceLock<Option<ShortStrings>>,
+    short: SetOnce<Option<ShortStrings>>,
     /// Lookups before that.
     num_lookups: AtomicUsize,
 }
 
 impl Dictionary {
     pub(crate) fn new(items: Values) -> Self {
-        Self { items, short: OnceLock::new(), num_lookups: AtomicUsize::new(0) }
+        Self { items, short: SetOnce::new(), num_lookups: AtomicUsize::new(0) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -56,7 +56,8 @@ impl Dictionary {
         }
         scratch
             .claim(size_u64(ShortStrings::size_bytes(strings)), "the strings of a dictionary")?;
-        Ok(self.short.get_or_init(|| ShortStrings::new(strings)).as_ref())
+        // While another thread makes it, the entries are looked up without.
+        Ok(self.short.set_with(|| ShortStrings::new(strings)).and_then(Option::as_ref))
     }
 }
 

@@ -8,7 +8,7 @@
 //! page of a column tells: see [`Peek`].
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use prost::Message as _;
@@ -25,6 +25,7 @@ use crate::proto::encodings::array_encoding::ArrayEncoding as Message;
 use crate::schema::MAX_DEPTH;
 use crate::schema::columns::{Leaf, LeafKind, Node, PACKED_KEYS, is_blob, is_packed};
 use crate::schema::value_type::{key_type, value_type};
+use crate::set_once::SetOnce;
 
 /// What the first page of a column says about what the column is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub(crate) struct Columns {
     parents: Vec<Arc<[u32]>>,
     /// Columns of strings whose bytes are the next column.
     split_strings: Vec<bool>,
-    loaded: Vec<OnceLock<Arc<ArrayColumn>>>,
+    loaded: Vec<SetOnce<Arc<ArrayColumn>>>,
 }
 
 /// The fields of a schema with their columns, or what must be known first.
@@ -118,7 +119,7 @@ impl<'a> Walk<'a> {
                 return Ok(Numbered::Missing(column));
             }
         }
-        let loaded = self.roles.iter().map(|_| OnceLock::new()).collect();
+        let loaded = self.roles.iter().map(|_| SetOnce::new()).collect();
         let Self { roles, parents, split_strings, .. } = self;
         Ok(Numbered::Columns { nodes, columns: Columns { roles, parents, split_strings, loaded } })
     }
@@ -274,7 +275,7 @@ impl Columns {
     pub(crate) fn keep(&self, column: ArrayColumn) -> Arc<ArrayColumn> {
         let column = Arc::new(column);
         let slot = usize::try_from(column.number).ok().and_then(|number| self.loaded.get(number));
-        slot.map_or(column.clone(), |slot| slot.get_or_init(|| column).clone())
+        slot.and_then(|slot| slot.set(column.clone()).cloned()).unwrap_or(column)
     }
 
     /// The column of the bytes of strings that have two.

@@ -1,21 +1,18 @@
 //! The calling thread, and no other.
 
-/// How many threads may work at a time.
+use std::sync::Arc;
+
+use super::Job;
+
+/// How many threads work unless a caller says otherwise.
 pub(crate) fn num_threads() -> usize {
     1
 }
 
-/// There is nobody to work for.
-pub(crate) fn is_helper() -> bool {
-    true
+/// Nobody comes.
+pub(crate) fn ask(_job: &Arc<dyn Job>, _num_helpers: usize) -> usize {
+    0
 }
 
-/// Does the work at once.
-pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) {
-    work();
-}
-
-/// Does the work here.
-pub(super) fn with_helpers(_num_helpers: usize, work: impl Fn() + Sync) {
-    work();
-}
+/// Nobody was asked.
+pub(crate) fn withdraw(_job: &Arc<dyn Job>) {}

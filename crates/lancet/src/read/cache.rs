@@ -10,6 +10,7 @@ use quick_cache::sync::Cache;
 use crate::error::Corrupt;
 use crate::page::PageIndex;
 use crate::page_v2_0::ArrayIndex;
+use crate::parallel::{HereOnly, PerProcess};
 use crate::zones::map::ZoneMap;
 
 /// Which page an index belongs to.
@@ -94,11 +95,16 @@ pub struct CacheStats {
 }
 
 /// Page indexes of one or several readers, least recently used ones dropped first.
+///
+/// A child process (`fork`) begins with an empty one.
 #[derive(Clone)]
 pub struct SearchCache {
-    pages: Arc<Cache<PageKey, CachedPage, ByBytes>>,
+    max_bytes: u64,
+    pages: Arc<PerProcess<Pages>>,
     counters: Arc<Counters>,
 }
+
+type Pages = Cache<PageKey, CachedPage, ByBytes>;
 
 #[derive(Debug, Default)]
 struct Counters {
@@ -110,20 +116,18 @@ struct Counters {
 impl SearchCache {
     /// A cache that holds about `bytes` bytes. Clones share it.
     pub fn new(bytes: u64) -> Self {
-        let expected_pages = 1024;
-        Self {
-            pages: Arc::new(Cache::with_weighter(expected_pages, bytes, ByBytes)),
-            counters: Arc::default(),
-        }
+        let pages = Arc::new(PerProcess::new(pages(bytes)));
+        Self { max_bytes: bytes, pages, counters: Arc::default() }
     }
 
     /// Hits, misses and contents, over all files that share the cache.
     pub fn stats(&self) -> CacheStats {
+        let pages = self.here();
         CacheStats {
             hits: self.counters.hits.load(Ordering::Relaxed),
             misses: self.counters.misses.load(Ordering::Relaxed),
-            pages: self.pages.len(),
-            bytes: self.pages.weight(),
+            pages: pages.len(),
+            bytes: pages.weight(),
         }
     }
 
@@ -132,20 +136,39 @@ impl SearchCache {
         self.counters.files.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// The pages of this process.
+    fn here(&self) -> HereOnly<'_, Pages> {
+        self.pages.here(|| pages(self.max_bytes))
+    }
+
     pub(crate) fn get(&self, key: PageKey) -> Option<CachedPage> {
-        let index = self.pages.get(&key);
+        self.lookup()(key)
+    }
+
+    /// What finds page indexes, for many of them.
+    pub(crate) fn lookup(&self) -> impl Fn(PageKey) -> Option<CachedPage> {
+        let pages = self.here();
+        move |key| self.count(pages.get(&key))
+    }
+
+    fn count(&self, index: Option<CachedPage>) -> Option<CachedPage> {
         let counter = if index.is_some() { &self.counters.hits } else { &self.counters.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         index
     }
 
     pub(crate) fn insert(&self, key: PageKey, index: CachedPage) {
-        self.pages.insert(key, index);
+        self.here().insert(key, index);
     }
 }
 
 impl fmt::Debug for SearchCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SearchCache").field("pages", &self.pages.len()).finish()
+        f.debug_struct("SearchCache").field("pages", &self.here().len()).finish()
     }
+}
+
+fn pages(max_bytes: u64) -> Pages {
+    let expected_pages = 1024;
+    Cache::with_weighter(expected_pages, max_bytes, ByBytes)
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
@@ -23,6 +23,7 @@ use crate::page::{Layout, Page, PageIndex};
 use crate::page_v2_0;
 use crate::pool::Pool;
 use crate::schema::columns::{Node, columns_of, num_columns};
+use crate::set_once::SetOnce;
 
 /// Bytes read at the end of a file in the hope that they hold all metadata.
 const TAIL_BYTES: u64 = 16 << 10;
@@ -40,7 +41,7 @@ pub(crate) struct OpenFile {
     pub(crate) arrays: Option<page_v2_0::Columns>,
     /// Only when reads are to be checked.
     pub(crate) checksums: Option<Checksums>,
-    columns: Vec<OnceLock<Arc<FileColumn>>>,
+    columns: Vec<SetOnce<Arc<FileColumn>>>,
     /// Bytes that the decoded metadata takes so far.
     metadata_bytes: AtomicU64,
     pub(super) cache: SearchCache,
@@ -95,7 +96,7 @@ impl OpenFile {
         let found = index.columns.len();
         ensure!(needed <= found, "the schema needs {needed} columns, but the file has {found}");
         check_nesting(&nodes, options.max_nesting)?;
-        let columns = index.columns.iter().map(|_| OnceLock::new()).collect();
+        let columns = index.columns.iter().map(|_| SetOnce::new()).collect();
         let cache = options.search_cache.clone();
         let cache_id = cache.register();
         let metadata_bytes = metadata_bytes.into();
@@ -224,7 +225,7 @@ impl OpenFile {
         let zone_map = parsed.zone_map;
         let loaded = Arc::new(FileColumn { pages, num_rows, zone_map, stored_bytes });
         let slot = self.columns.get(column as usize);
-        Ok(slot.map_or(loaded.clone(), |slot| slot.get_or_init(|| loaded).clone()))
+        Ok(slot.and_then(|slot| slot.set(loaded.clone()).cloned()).unwrap_or(loaded))
     }
 
     /// Bytes of the metadata that is kept.
@@ -245,9 +246,10 @@ impl OpenFile {
         claimed
     }
 
-    /// The index of a page, if it is cached.
-    pub(crate) fn cached_index(&self, column: u32, page: u32) -> Option<Arc<PageIndex>> {
-        self.cache.get(self.page_key(column, page)).and_then(CachedPage::into_layout)
+    /// What finds the indexes of pages that are cached.
+    pub(crate) fn cached_indexes(&self) -> impl Fn(u32, u32) -> Option<Arc<PageIndex>> {
+        let lookup = self.cache.lookup();
+        move |column, page| lookup(self.page_key(column, page)).and_then(CachedPage::into_layout)
     }
 
     /// Parses a page's index and keeps it.

@@ -10,6 +10,7 @@
 )]
 
 mod arrays;
+mod batches;
 mod blobs;
 mod cache;
 mod file;
@@ -42,12 +43,13 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
+pub use batches::Batches;
 pub use blobs::{BlobDescription, Blobs};
 pub use cache::{CacheStats, SearchCache};
 pub use opening::Opening;
 pub use options::ReadOptions;
 pub use read_request::{ReadRequest, Request};
-pub use scan::{Batches, Scan, ScanRequests};
+pub use scan::{Scan, ScanRequests};
 pub use source::{Coalesced, Source, coalesce};
 pub use zone_maps::{PruneRequest, ZoneMapRequest};
 
@@ -85,6 +87,8 @@ use source::FileSource;
 pub struct FileReader {
     file: Arc<OpenFile>,
     everything: Arc<ProjectedColumns>,
+    /// How many threads may work on a read.
+    threads: usize,
 }
 
 impl FileReader {
@@ -116,10 +120,10 @@ impl FileReader {
     }
 
     fn of_file(file: OpenFile) -> Result<Self> {
-        let file = Arc::new(file);
+        let (threads, file) = (file.options.threads(), Arc::new(file));
         let (schema, nodes) = (file.index.schema.clone(), file.nodes.clone());
         let everything = ProjectedColumns::new(Projection { schema, nodes })?;
-        Ok(Self { file, everything })
+        Ok(Self { file, everything, threads })
     }
 
     /// Format version of the file.
@@ -367,7 +371,8 @@ impl FileReader {
             Some(columns) => arrays::common_rows(&self.file, columns, projection)?,
             None => self.file.common_rows(&projection.leaves)?,
         };
-        Ok(*projection.num_rows.get_or_init(|| num_rows))
+        projection.num_rows.set(num_rows);
+        Ok(num_rows)
     }
 
     /// Reads rows from first to last.

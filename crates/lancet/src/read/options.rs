@@ -1,6 +1,7 @@
 //! How a file is read.
 
 use super::SearchCache;
+use crate::parallel::num_threads;
 use crate::schema::MAX_DEPTH;
 
 /// How a file is read: limits for untrusted files, checks, and where page indexes are kept.
@@ -41,6 +42,7 @@ pub struct ReadOptions {
     #[cfg(feature = "mmap")]
     pub(crate) memory_map: bool,
     pub(crate) zone_maps: bool,
+    pub(crate) threads: Option<usize>,
     pub(crate) search_cache: SearchCache,
 }
 
@@ -54,6 +56,7 @@ impl Default for ReadOptions {
             #[cfg(feature = "mmap")]
             memory_map: false,
             zone_maps: true,
+            threads: None,
             search_cache: SearchCache::new(64 << 20),
         }
     }
@@ -99,6 +102,15 @@ impl ReadOptions {
         self
     }
 
+    /// Most threads that one read works on, the calling one among them: the others help where there is
+    /// much to do. With 1, and without the feature `threads`, everything happens on the calling
+    /// thread. One for each core by default.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
     /// Where page indexes and zone maps are kept between reads; clones share one budget. One of
     /// 64 MiB for each reader by default.
     #[must_use]
@@ -130,6 +142,11 @@ impl ReadOptions {
     /// What [`ReadOptions::with_zone_maps`] sets.
     pub fn zone_maps(&self) -> bool {
         self.zone_maps
+    }
+
+    /// What [`ReadOptions::with_threads`] sets.
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(num_threads)
     }
 
     /// What [`ReadOptions::with_search_cache`] sets.

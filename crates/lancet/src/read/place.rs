@@ -17,8 +17,9 @@
 
 use std::io::IoSliceMut;
 use std::ops::Range;
+use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
 use super::request::{LayoutRequest, LeafRead, PARALLEL_BYTES, PageRead, Stage};
 use super::source::FileSource;
@@ -26,7 +27,7 @@ use crate::codec::Scratch;
 use crate::error::Result;
 use crate::page::full_zip::PlacedRows;
 use crate::page::{LeafSink, count_rows};
-use crate::parallel::in_parallel;
+use crate::parallel::in_parallel_mut;
 use crate::pool::Pool;
 
 /// Shorter values, on average, are read together and copied: calls cost more than that.
@@ -40,7 +41,7 @@ const MAX_BYTES: u64 = i32::MAX as u64;
 
 impl LayoutRequest {
     /// Reads the long values of the round, and takes their spans from those that are to be read.
-    pub(super) fn place_values(&mut self, source: &FileSource) -> Result<()> {
+    pub(super) fn place_values(&mut self, source: &Arc<FileSource>) -> Result<()> {
         // Checksums are those of spans as a whole.
         if self.stage != Stage::Data || self.file.checksums.is_some() {
             return Ok(());
@@ -49,7 +50,7 @@ impl LayoutRequest {
         let mut any = false;
         for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
             let Some(pages) = placed_rows(read) else { continue };
-            let (heads, values) = read_rows(source, pool, &pages)?;
+            let (heads, values) = read_rows(source, pool, &pages, self.threads)?;
             read.sink.place(values, pool);
             if decode(read, &pages, heads, &mut Scratch::sharing(&self.budget)).is_ok() {
                 read.pages.clear();
@@ -84,40 +85,88 @@ fn placed_rows(read: &LeafRead) -> Option<Vec<PlacedRows>> {
 }
 
 /// One call: rows that are neighbours in the file, as heads and values in turn.
-struct RowsRead<'a> {
+struct RowsRead {
     span: Range<u64>,
-    parts: Vec<IoSliceMut<'a>>,
+    /// The lengths of the head and of the value of each row.
+    lengths: Vec<(usize, usize)>,
+    heads: BytesMut,
+    values: BytesMut,
+}
+
+impl RowsRead {
+    fn run(&mut self, source: &FileSource) -> Result<()> {
+        let mut parts = Vec::with_capacity(self.lengths.len().saturating_mul(2));
+        let (mut free_heads, mut free_values) = (&mut self.heads[..], &mut self.values[..]);
+        for (head, value) in &self.lengths {
+            parts.push(cut(&mut free_heads, *head));
+            parts.push(cut(&mut free_values, *value));
+        }
+        source.read_into(self.span.start, &mut parts)
+    }
 }
 
 /// The heads of the rows, and their values.
-fn read_rows(source: &FileSource, pool: &Pool, pages: &[PlacedRows]) -> Result<(Vec<u8>, Vec<u8>)> {
-    let rows = || pages.iter().flat_map(PlacedRows::rows);
-    let sum = |a: usize, b: usize| a.saturating_add(b);
-    let mut heads = vec![0; rows().map(|(_, head, _)| head).fold(0, sum)];
-    let mut values = pool.take_filled(rows().map(|(_, _, value)| value).fold(0, sum));
-    let num_bytes = values.len();
-    let mut reads: Vec<RowsRead<'_>> = Vec::new();
-    let (mut free_heads, mut free_values) = (heads.as_mut_slice(), values.as_mut_slice());
-    for (span, head, value) in rows() {
-        let parts = [cut(&mut free_heads, head), cut(&mut free_values, value)];
+fn read_rows(
+    source: &Arc<FileSource>,
+    pool: &Pool,
+    pages: &[PlacedRows],
+    threads: usize,
+) -> Result<(Vec<u8>, Vec<u8>)> {
+    let mut reads = calls(pages);
+    let sum = |sizes: &dyn Fn(&(usize, usize)) -> usize| {
+        let lengths = reads.iter().flat_map(|read| &read.lengths);
+        lengths.map(sizes).fold(0, usize::saturating_add)
+    };
+    let (num_heads, num_bytes) = (sum(&|(head, _)| *head), sum(&|(_, value)| *value));
+    // One piece of memory in parts that threads can own, joined again without a copy.
+    let mut heads = parts_of(vec![0; num_heads]);
+    let mut values = parts_of(pool.take_filled(num_bytes));
+    for read in &mut reads {
+        let (mut head_bytes, mut value_bytes) = (0_usize, 0_usize);
+        for (head, value) in &read.lengths {
+            head_bytes = head_bytes.saturating_add(*head);
+            value_bytes = value_bytes.saturating_add(*value);
+        }
+        read.heads = heads.split_to(head_bytes.min(heads.len()));
+        read.values = values.split_to(value_bytes.min(values.len()));
+    }
+    let threads = if num_bytes >= PARALLEL_BYTES { threads } else { 1 };
+    let source = source.clone();
+    in_parallel_mut(threads, &mut reads, move |read| read.run(&source))?;
+    let (mut all_heads, mut all_values) = (BytesMut::new(), BytesMut::new());
+    for read in reads {
+        all_heads.unsplit(read.heads);
+        all_values.unsplit(read.values);
+    }
+    drop((heads, values));
+    Ok((all_heads.into(), all_values.into()))
+}
+
+/// The calls that read the rows, still without memory.
+fn calls(pages: &[PlacedRows]) -> Vec<RowsRead> {
+    let mut reads: Vec<RowsRead> = Vec::new();
+    for (span, head, value) in pages.iter().flat_map(PlacedRows::rows) {
         match reads.last_mut() {
             Some(read)
                 if read.span.end == span.start
                     && read.span.end.saturating_sub(read.span.start) < CALL_BYTES =>
             {
                 read.span.end = span.end;
-                read.parts.extend(parts);
+                read.lengths.push((head, value));
             }
-            _ => reads.push(RowsRead { span: span.clone(), parts: parts.into() }),
+            _ => reads.push(RowsRead {
+                span: span.clone(),
+                lengths: vec![(head, value)],
+                heads: BytesMut::new(),
+                values: BytesMut::new(),
+            }),
         }
     }
-    let run = |mut read: RowsRead<'_>| source.read_into(read.span.start, &mut read.parts);
-    if num_bytes >= PARALLEL_BYTES {
-        in_parallel(reads, run)?;
-    } else {
-        reads.into_iter().try_for_each(run)?;
-    }
-    Ok((heads, values))
+    reads
+}
+
+fn parts_of(memory: Vec<u8>) -> BytesMut {
+    Bytes::from(memory).into()
 }
 
 /// The first `len` bytes of what is free.

@@ -1,16 +1,16 @@
 //! What a reader was asked for.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 
 use super::leaf::{LeafColumnType, leaves_of};
 use crate::error::{Error, Result, ensure};
-use crate::parallel::num_threads;
 use crate::schema::columns::Node;
 use crate::schema::descriptions::describe_blobs;
 use crate::schema::projection::Projection;
+use crate::set_once::SetOnce;
 
 /// Fewer fields than this are not worth a thread of their own.
 const GROUP_FIELDS: usize = 64;
@@ -22,26 +22,25 @@ pub(crate) struct ProjectedColumns {
     pub(crate) nodes: Vec<Node>,
     pub(crate) leaves: Vec<LeafColumnType>,
     /// The number of rows that all columns have; known once their metadata is loaded.
-    pub(crate) num_rows: OnceLock<u64>,
+    pub(crate) num_rows: SetOnce<u64>,
     /// The same fields in groups; see [`ProjectedColumns::groups`].
-    groups: OnceLock<Vec<Arc<Self>>>,
+    groups: SetOnce<Arc<[Arc<Self>]>>,
 }
 
 impl ProjectedColumns {
     pub(crate) fn new(projection: Projection) -> Result<Arc<Self>> {
         let Projection { schema, nodes } = projection;
         let leaves = leaves_of(&nodes)?;
-        let (num_rows, groups) = (OnceLock::new(), OnceLock::new());
+        let (num_rows, groups) = (SetOnce::new(), SetOnce::new());
         Ok(Arc::new(Self { schema, nodes, leaves, num_rows, groups }))
     }
 
     /// The fields in groups, each of which is enough work for a thread; none where all of them are one.
     /// The threads of the first caller decide.
-    pub(super) fn groups(&self) -> Result<&[Arc<Self>]> {
+    pub(super) fn groups(&self, num_threads: usize) -> Result<Arc<[Arc<Self>]>> {
         if let Some(groups) = self.groups.get() {
-            return Ok(groups);
+            return Ok(groups.clone());
         }
-        let num_threads = num_threads();
         let most = self.nodes.len().checked_div(GROUP_FIELDS).unwrap_or(0);
         // Two for each thread, so that none waits long for another.
         let num_groups = num_threads.saturating_mul(2).min(most);
@@ -53,7 +52,8 @@ impl ProjectedColumns {
                 groups.push(Self::new(Projection { schema, nodes: nodes.to_vec() })?);
             }
         }
-        Ok(self.groups.get_or_init(|| groups))
+        let groups: Arc<[Arc<Self>]> = groups.into();
+        Ok(self.groups.set(groups.clone()).cloned().unwrap_or(groups))
     }
 
     /// The arrays of some rows as a batch.

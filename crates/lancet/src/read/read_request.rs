@@ -85,10 +85,13 @@ impl ReadRequest {
         wanted: Wanted,
         budget: Budget,
     ) -> Result<Self> {
-        let file = &reader.file;
         let rounds = match projection.num_rows.get() {
             Some(_) => None,
-            None => Some(Rounds::new(file.clone(), projection.clone(), None, file.budget())?),
+            None => {
+                let (file, columns, budget) =
+                    (reader.file.clone(), projection.clone(), reader.file.budget());
+                Some(Rounds::new(file, columns, None, budget, reader.threads)?)
+            }
         };
         let wanted = Some(wanted);
         let mut request = Self { reader, projection, wanted, rounds, order: None, budget };
@@ -126,14 +129,15 @@ impl ReadRequest {
             }
         };
         let (file, projection) = (self.reader.file.clone(), self.projection.clone());
-        self.rounds = Some(Rounds::new(file, projection, Some(ranges), self.budget.clone())?);
+        let (budget, threads) = (self.budget.clone(), self.reader.threads);
+        self.rounds = Some(Rounds::new(file, projection, Some(ranges), budget, threads)?);
         Ok(())
     }
 }
 
 impl ReadRequest {
     /// Reads long values of the round to where they belong; their spans are then no longer asked for.
-    pub(super) fn place_values(&mut self, source: &FileSource) -> Result<()> {
+    pub(super) fn place_values(&mut self, source: &Arc<FileSource>) -> Result<()> {
         self.rounds.as_mut().map_or(Ok(()), |rounds| rounds.place_values(source))
     }
 }

@@ -31,7 +31,7 @@ use super::projected::ProjectedColumns;
 use crate::codec::{Budget, Scratch};
 use crate::error::{Error, Locate, Result};
 use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
-use crate::parallel::in_parallel;
+use crate::parallel::in_parallel_mut;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
 
 /// Decoding fewer bytes than this on several threads costs more than it gains.
@@ -46,6 +46,8 @@ pub(crate) struct LayoutRequest {
     rows: Option<Vec<Range<u64>>>,
     /// What the read may still hold.
     pub(super) budget: Budget,
+    /// How many threads may work on it.
+    pub(super) threads: usize,
     pub(super) stage: Stage,
     pub(super) spans: Vec<Range<u64>>,
     /// Leaves whose column metadata is among the spans.
@@ -96,12 +98,14 @@ impl LayoutRequest {
         projection: Arc<ProjectedColumns>,
         rows: Option<Vec<Range<u64>>>,
         budget: Budget,
+        threads: usize,
     ) -> Result<Self> {
         let mut request = Self {
             file,
             projection,
             rows,
             budget,
+            threads,
             stage: Stage::Columns,
             spans: Vec::new(),
             pending: Vec::new(),
@@ -190,13 +194,15 @@ impl LayoutRequest {
 
     fn want_indexes(&mut self) -> Result<()> {
         let rows = self.rows.as_deref().unwrap_or_default();
+        let file = self.file.clone();
+        let cached_index = file.cached_indexes();
         for leaf in &self.projection.leaves {
             let column = self.file.column(leaf.column);
             let column = column.ok_or_else(|| Error::corrupt("a column was not loaded"))?;
             let mut pages = pages_of(&column, leaf, rows);
             for read in &mut pages {
                 let page = column.page(read.page)?;
-                read.index = self.file.cached_index(leaf.column, page.number);
+                read.index = cached_index(leaf.column, page.number);
                 if read.index.is_none() {
                     self.spans.extend(page.index_spans());
                     self.spans.extend(read.whole(page).cloned());
@@ -257,8 +263,8 @@ impl LayoutRequest {
         let mut total = 0_usize;
         // Room is made for what the bytes may yield, as far as the budget goes for all columns.
         let mut most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
-        let mut work = Vec::with_capacity(self.leaves.len());
-        for (leaf, read) in self.projection.leaves.iter().zip(&mut self.leaves) {
+        let mut fetched_of = Vec::with_capacity(self.leaves.len());
+        for read in &mut self.leaves {
             let mut fetched: Vec<Bytes> = Vec::new();
             for page in &mut read.pages {
                 match (page.data.take(), &page.task) {
@@ -274,16 +280,24 @@ impl LayoutRequest {
                 let reserved = read.sink.reserve(read.num_values(), stored, most, pool);
                 most = most.saturating_sub(reserved);
             }
-            work.push((leaf.column, read, fetched));
+            fetched_of.push(fetched);
         }
-        let decode = |(column, read, fetched): (u32, &mut LeafRead, Vec<Bytes>)| {
+        let columns = self.projection.leaves.iter().map(|leaf| leaf.column);
+        let decode = move |column: u32, read: &mut LeafRead, fetched: Vec<Bytes>| {
             read.decode(&fetched, &mut Scratch::sharing(&budget)).in_column(column)
         };
-        if total >= PARALLEL_BYTES && work.len() > 1 {
-            in_parallel(work, decode).map(drop)
-        } else {
-            work.into_iter().try_for_each(decode)
+        if total < PARALLEL_BYTES || self.threads <= 1 || self.leaves.len() <= 1 {
+            let mut work = columns.zip(&mut self.leaves).zip(fetched_of);
+            return work.try_for_each(|((column, read), fetched)| decode(column, read, fetched));
         }
+        let leaves = std::mem::take(&mut self.leaves);
+        let work = columns.zip(leaves).zip(fetched_of);
+        let mut work: Vec<_> = work.map(|((column, read), f)| (column, read, f)).collect();
+        let decoded = in_parallel_mut(self.threads, &mut work, move |(column, read, fetched)| {
+            decode(*column, read, std::mem::take(fetched))
+        });
+        self.leaves = work.into_iter().map(|(_, read, _)| read).collect();
+        decoded.map(drop)
     }
 
     fn want_blobs(&mut self) -> Result<()> {

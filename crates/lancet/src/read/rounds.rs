@@ -23,18 +23,20 @@ pub(crate) enum Rounds {
 }
 
 impl Rounds {
-    /// Starts a read of rows, or only of the column metadata.
+    /// Starts a read of rows, or only of the column metadata, on at most so many threads.
     pub(crate) fn new(
         file: Arc<OpenFile>,
         projection: Arc<ProjectedColumns>,
         rows: Option<Vec<Range<u64>>>,
         budget: Budget,
+        threads: usize,
     ) -> Result<Self> {
         let of_file = file.clone();
         of_file.named(if file.arrays.is_some() {
             ArrayRequest::new(file, projection, rows, budget).map(Box::new).map(Self::Arrays)
         } else {
-            LayoutRequest::new(file, projection, rows, budget).map(Box::new).map(Self::Layouts)
+            let request = LayoutRequest::new(file, projection, rows, budget, threads);
+            request.map(Box::new).map(Self::Layouts)
         })
     }
 
@@ -56,7 +58,7 @@ impl Rounds {
     }
 
     /// See [`LayoutRequest::place_values`].
-    pub(crate) fn place_values(&mut self, source: &FileSource) -> Result<()> {
+    pub(crate) fn place_values(&mut self, source: &Arc<FileSource>) -> Result<()> {
         let placed = match self {
             Self::Layouts(request) => request.place_values(source),
             Self::Arrays(_) => Ok(()),

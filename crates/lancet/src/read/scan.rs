@@ -1,18 +1,18 @@
 //! Scans: a range of rows as a sequence of batches.
 
-use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::FileReader;
+use super::batches::Batches;
 use super::projected::ProjectedColumns;
 use super::read_request::{ReadRequest, Request, Wanted, check_range};
 use crate::error::{Error, Result};
-use crate::parallel::{is_helper, lock, num_threads, spawn};
+
+/// Fewer bytes are not worth another thread, unless a caller asks for it.
+const PARALLEL_BYTES: u64 = 768 << 10;
 
 /// Describes a scan; [`Scan::build`] starts it.
 ///
@@ -96,12 +96,13 @@ impl Scan {
         self
     }
 
-    /// How many batches are read and decoded at the same time (by default as many as rayon has
-    /// threads): one on the calling thread while it waits for a batch, the others on rayon's. With 1,
-    /// and without the feature `threads`, everything happens on the calling thread, when a batch is
-    /// asked for.
+    /// How many batches are read and decoded at the same time, by default what
+    /// [`ReadOptions::with_threads`](crate::ReadOptions::with_threads) says, or one where there is
+    /// little to read: one on the calling thread while it waits for a batch, the others ahead of it,
+    /// on others. With 1, and without the feature `threads`, everything happens on the calling thread,
+    /// when a batch is asked for.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
+        self.threads = Some(threads.max(1));
         self
     }
 
@@ -115,22 +116,12 @@ impl Scan {
     pub fn build(self) -> Result<Batches> {
         let (reader, projection) = (self.reader.clone(), self.projection()?);
         reader.load_columns(&projection)?;
-        let threads = self.threads.unwrap_or_else(num_threads);
-        let others = if is_helper() { 0 } else { threads.saturating_sub(1) };
-        let row_bytes = reader.row_bytes_of(&projection);
-        let requests = self.cut(projection.clone())?;
-        // A thread that sleeps between short batches wakes too late for the next one.
-        let has_blobs = projection.leaves.iter().any(|leaf| leaf.leaf.blob && !leaf.described);
-        let is_short =
-            requests.batch_rows.saturating_mul(row_bytes) <= SHORT_BATCH_BYTES && !has_blobs;
-        let most = match others {
-            0 => 0,
-            _ if is_short => others.saturating_mul(6),
-            _ => others.saturating_add(1),
-        };
-        let queue =
-            Arc::new(Queue { reader, projection, max_workers: others, jobs: Mutex::default() });
-        Ok(Batches { requests, queue, most, reading: VecDeque::new() })
+        let (asked, row_bytes) = (self.threads, reader.row_bytes_of(&projection));
+        let requests = self.cut(projection)?;
+        let num_rows = requests.rows.end.saturating_sub(requests.rows.start);
+        let is_little = num_rows.saturating_mul(row_bytes) < PARALLEL_BYTES;
+        let threads = asked.unwrap_or(if is_little { 1 } else { reader.threads });
+        Ok(Batches::new(requests, threads, row_bytes))
     }
 
     /// What a driver of one's own has to read before [`Scan::requests`].
@@ -180,11 +171,11 @@ impl Scan {
 /// The reads that make up a scan, in row order.
 #[derive(Debug)]
 pub struct ScanRequests {
-    reader: FileReader,
-    projection: Arc<ProjectedColumns>,
+    pub(super) reader: FileReader,
+    pub(super) projection: Arc<ProjectedColumns>,
     /// Rows nobody reads yet.
-    rows: Range<u64>,
-    batch_rows: u64,
+    pub(super) rows: Range<u64>,
+    pub(super) batch_rows: u64,
     /// Rows at which batches end if they can, sorted: a batch that is one page of wide rows may be
     /// the bytes that were read.
     cuts: Vec<u64>,
@@ -197,7 +188,7 @@ impl ScanRequests {
     }
 
     /// The rows of the next batch that nobody reads yet.
-    fn next_rows(&mut self) -> Option<Range<u64>> {
+    pub(super) fn next_rows(&mut self) -> Option<Range<u64>> {
         if self.rows.is_empty() {
             return None;
         }
@@ -226,137 +217,5 @@ impl Iterator for ScanRequests {
     fn next(&mut self) -> Option<Self::Item> {
         let rows = self.next_rows()?;
         Some(self.reader.request(&self.projection, Wanted::Range(rows)))
-    }
-}
-
-/// Batches of up to this many bytes are read further ahead.
-const SHORT_BATCH_BYTES: u64 = 1 << 20;
-
-/// The batches of a scan, in row order.
-#[derive(Debug)]
-pub struct Batches {
-    requests: ScanRequests,
-    queue: Arc<Queue>,
-    /// How many batches may wait to be asked for.
-    most: usize,
-    /// Batches that nobody asked for yet, in row order.
-    reading: VecDeque<Receiver<Result<RecordBatch>>>,
-}
-
-impl Batches {
-    /// The schema of the batches.
-    pub fn schema(&self) -> SchemaRef {
-        self.requests.schema()
-    }
-
-    fn read_ahead(&mut self) {
-        while self.reading.len() < self.most {
-            let Some(rows) = self.requests.next_rows() else { return };
-            let (sender, receiver) = sync_channel(1);
-            self.queue.push(Job { rows, sender });
-            self.reading.push_back(receiver);
-        }
-    }
-
-    fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
-        self.read_ahead();
-        let Some(receiver) = self.reading.pop_front() else {
-            let request = self.requests.next()?;
-            return Some(request.and_then(|request| self.requests.reader.run(request)));
-        };
-        loop {
-            match receiver.try_recv() {
-                Ok(batch) => return Some(batch),
-                // A thread that sleeps may find the others on its core when it wakes: it reads, too.
-                Err(_) if self.queue.work() => {}
-                Err(_) => break,
-            }
-        }
-        Some(receiver.recv().unwrap_or_else(|_| {
-            Err(Error::invalid("a thread that read a batch ended without one"))
-        }))
-    }
-}
-
-impl Drop for Batches {
-    fn drop(&mut self) {
-        self.queue.clear();
-    }
-}
-
-/// Batches to be read, by any thread.
-#[derive(Debug)]
-struct Queue {
-    reader: FileReader,
-    projection: Arc<ProjectedColumns>,
-    /// How many of rayon's threads may work on it at the same time.
-    max_workers: usize,
-    jobs: Mutex<Jobs>,
-}
-
-#[derive(Debug, Default)]
-struct Jobs {
-    waiting: VecDeque<Job>,
-    num_workers: usize,
-}
-
-/// A batch to be read.
-#[derive(Debug)]
-struct Job {
-    rows: Range<u64>,
-    sender: SyncSender<Result<RecordBatch>>,
-}
-
-impl Queue {
-    fn push(self: &Arc<Self>, job: Job) {
-        let mut jobs = lock(&self.jobs);
-        jobs.waiting.push_back(job);
-        if jobs.num_workers < self.max_workers {
-            jobs.num_workers = jobs.num_workers.saturating_add(1);
-            let queue = self.clone();
-            spawn(move || queue.work_to_the_end());
-        }
-    }
-
-    fn clear(&self) {
-        lock(&self.jobs).waiting.clear();
-    }
-
-    /// Reads the next batch, if one waits to be read.
-    fn work(&self) -> bool {
-        let job = lock(&self.jobs).waiting.pop_front();
-        job.map(|job| self.read(job)).is_some()
-    }
-
-    fn work_to_the_end(&self) {
-        loop {
-            let mut jobs = lock(&self.jobs);
-            let Some(job) = jobs.waiting.pop_front() else {
-                jobs.num_workers = jobs.num_workers.saturating_sub(1);
-                return;
-            };
-            drop(jobs);
-            self.read(job);
-        }
-    }
-
-    fn read(&self, job: Job) {
-        // Nobody listens any more when the scan was dropped.
-        let _ = job.sender.send(self.reader.read(&self.projection, job.rows));
-    }
-}
-
-impl Iterator for Batches {
-    type Item = Result<RecordBatch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.next_batch();
-        if let Some(Err(_)) = batch {
-            // After an error there is nothing sensible to go on with.
-            self.requests.rows.start = self.requests.rows.end;
-            self.reading.clear();
-            self.queue.clear();
-        }
-        batch
     }
 }

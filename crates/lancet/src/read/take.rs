@@ -18,7 +18,7 @@ use super::projected::ProjectedColumns;
 use super::read_request::{ReadRequest, Request, Wanted, check_rows, in_order, sort};
 use super::source::Source;
 use crate::error::{Error, Result};
-use crate::parallel::{in_parallel, num_threads};
+use crate::parallel::in_parallel;
 
 /// Bytes that a part reads, about.
 const PART_BYTES: u64 = 2 << 20;
@@ -48,7 +48,7 @@ impl FileReader {
                 Err(error) => return Err(error),
             }
         }
-        if projection.groups()?.is_empty() {
+        if projection.groups(self.threads)?.is_empty() {
             return self.run_placing(self.request(projection, Wanted::Rows(rows.to_vec()))?);
         }
         self.take_in_groups(projection, rows)
@@ -65,6 +65,11 @@ impl FileReader {
         request.finish()
     }
 
+    /// The same reader for a part of a read: the parts are what its threads share.
+    fn on_one_thread(&self) -> Self {
+        Self { threads: 1, ..self.clone() }
+    }
+
     /// The rows, some columns on one thread and some on another.
     fn take_in_groups(
         &self,
@@ -73,11 +78,13 @@ impl FileReader {
     ) -> Result<RecordBatch> {
         let num_rows = self.load_columns(projection)?;
         let budget = self.file.budget();
-        let groups = projection.groups()?.iter().collect();
-        let parts: Vec<RecordBatch> = in_parallel(groups, |group: &Arc<ProjectedColumns>| {
-            group.num_rows.get_or_init(|| num_rows);
-            let (reader, wanted) = (self.clone(), Wanted::Rows(rows.to_vec()));
-            self.run_placing(ReadRequest::new(reader, group.clone(), wanted, budget.clone())?)
+        let groups = projection.groups(self.threads)?.to_vec();
+        let (reader, wanted) = (self.on_one_thread(), rows.to_vec());
+        let parts: Vec<RecordBatch> = in_parallel(self.threads, groups, move |group| {
+            group.num_rows.set(num_rows);
+            let wanted = Wanted::Rows(wanted.clone());
+            let request = ReadRequest::new(reader.clone(), group, wanted, budget.clone())?;
+            reader.run_placing(request)
         })?;
         let columns = parts.iter().flat_map(RecordBatch::columns).cloned().collect();
         projection.batch(columns, rows.len() as u64)
@@ -97,9 +104,10 @@ impl FileReader {
         let parts = rows.chunks(part_rows).map(<[u64]>::to_vec).collect();
         // It is one read, however many parts it has.
         let budget = self.file.budget();
-        let parts: Vec<RecordBatch> = in_parallel(parts, |part| {
-            let (reader, wanted) = (self.clone(), Wanted::Rows(part));
-            self.run(ReadRequest::new(reader, projection.clone(), wanted, budget.clone())?)
+        let (reader, columns, claims) = (self.on_one_thread(), projection.clone(), budget.clone());
+        let parts: Vec<RecordBatch> = in_parallel(self.threads, parts, move |part| {
+            let (columns, wanted) = (columns.clone(), Wanted::Rows(part));
+            reader.run(ReadRequest::new(reader.clone(), columns, wanted, claims.clone())?)
         })?;
         let columns = parts.iter().flat_map(RecordBatch::columns);
         let lengths = columns.map(|column| longest(&column.to_data()));
@@ -128,9 +136,8 @@ impl FileReader {
         }
         let read = chunks.min(num_rows.saturating_mul(row_bytes));
         let part = PART_BYTES.max(num_columns.saturating_mul(COLUMN_BYTES));
-        let num_threads = num_threads();
-        let is_grouped = !projection.groups()?.is_empty();
-        let most = if is_grouped { 1 } else { num_threads as u64 };
+        let is_grouped = !projection.groups(self.threads)?.is_empty();
+        let most = if is_grouped { 1 } else { self.threads as u64 };
         let stored = match self.file.arrays {
             Some(_) => read,
             None => self.file.stored_bytes(&projection.leaves).min(read),

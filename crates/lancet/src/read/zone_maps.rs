@@ -109,7 +109,7 @@ impl ZoneMapRequest {
             let projection = project_paths(&file.index.schema, &file.nodes, paths);
             {
                 let (projection, budget) = (ProjectedColumns::new(projection)?, file.budget());
-                Some(Rounds::new(file.clone(), projection, None, budget)?)
+                Some(Rounds::new(file.clone(), projection, None, budget, reader.threads)?)
             }
         };
         let (spans, pending, found) = (Vec::new(), Vec::new(), BTreeMap::new());

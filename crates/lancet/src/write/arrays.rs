@@ -15,7 +15,7 @@ use super::column::ColumnPlan;
 use super::sink::Sink;
 use crate::error::{Error, Result};
 use crate::page_v2_0::encode::{self, EncodedArray};
-use crate::parallel::in_parallel;
+use crate::parallel::in_parallel_mut;
 use crate::schema::columns::{LeafKind, Node};
 use crate::zones::gather::Gatherer;
 
@@ -124,22 +124,32 @@ impl ArrayColumns {
     pub(super) fn due_pages(
         &mut self,
         page_bytes: u64,
-        is_old: impl Fn(u64) -> bool + Sync,
+        threads: usize,
+        is_old: impl Fn(u64) -> bool + Send + Sync + 'static,
     ) -> Result<Vec<Vec<EncodedArray>>> {
-        let is_due = |column: &ArrayColumn| {
+        let is_due = move |column: &ArrayColumn| {
             column.bytes >= page_bytes || column.bytes > 0 && is_old(column.oldest)
         };
-        if !self.columns.iter().any(is_due) {
+        if !self.columns.iter().any(&is_due) {
             return Ok(self.columns.iter().map(|_| Vec::new()).collect());
         }
-        in_parallel(self.columns.iter_mut().collect(), |column| {
+        in_parallel_mut(threads, &mut self.columns, move |column| {
             if is_due(column) { column.flush(page_bytes) } else { Ok(Vec::new()) }
         })
     }
 
+    /// Bytes that wait for their pages.
+    pub(super) fn waiting_bytes(&self) -> u64 {
+        self.columns.iter().map(|column| column.bytes).sum()
+    }
+
     /// All that is left.
-    pub(super) fn last_pages(&mut self, page_bytes: u64) -> Result<Vec<Vec<EncodedArray>>> {
-        in_parallel(self.columns.iter_mut().collect(), |column| {
+    pub(super) fn last_pages(
+        &mut self,
+        page_bytes: u64,
+        threads: usize,
+    ) -> Result<Vec<Vec<EncodedArray>>> {
+        in_parallel_mut(threads, &mut self.columns, move |column| {
             let mut pages = column.flush(page_bytes)?;
             match &column.content {
                 Content::Struct(rows) => pages.push(encode::structs(*rows)),

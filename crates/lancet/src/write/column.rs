@@ -82,6 +82,11 @@ impl ColumnWriter {
         self.pieces.is_empty()
     }
 
+    /// Bytes that wait for their page.
+    pub(super) fn waiting_bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Whether the next batch may fill a page, if it is like the last one.
     pub(super) fn is_nearly_full(&self, page_bytes: u64) -> bool {
         let last = self.pieces.last().map_or(page_bytes, piece_bytes);

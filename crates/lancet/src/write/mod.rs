@@ -28,7 +28,7 @@ use crate::container::zone_place::encode_zone_index;
 use crate::container::{Version, checksums};
 use crate::error::{Error, Result};
 use crate::page_v2_0::encode::EncodedArray;
-use crate::parallel::in_parallel;
+use crate::parallel::{in_parallel, in_parallel_mut};
 use crate::proto::any;
 use crate::proto::file::FileDescriptor;
 use crate::schema::columns::{LeafKind, columns_of};
@@ -46,6 +46,10 @@ pub use summary::{ColumnSummary, PageSummary, WriteSummary};
 
 /// Batches of more columns are taken in on several threads.
 const MANY_COLUMNS: usize = 64;
+/// Encoding fewer bytes than this on several threads costs more than it gains: some 100 us.
+const PARALLEL_BYTES: u64 = 64 << 10;
+/// The same for zones that become maps.
+const PARALLEL_ZONES: u64 = 4 << 10;
 
 /// Writes a Lance file batch by batch.
 ///
@@ -155,22 +159,22 @@ impl<W: Write> FileWriter<W> {
             self.given += arrays.push(batch, given, &mut self.sink)?;
             self.num_rows += batch.num_rows() as u64;
             let (given, limit) = (self.given, self.options.memory_limit);
-            let pages = arrays.due_pages(page_bytes, |oldest| given - oldest > limit)?;
+            let threads = self.options.threads();
+            let is_old = move |oldest| given - oldest > limit;
+            let pages = arrays.due_pages(page_bytes, threads, is_old)?;
             return self.write_arrays(pages);
         }
         self.num_rows += batch.num_rows() as u64;
-        let push = |column: &mut ColumnWriter| match column.plan.kind {
-            LeafKind::Blob => Ok((0, Vec::new())),
-            _ => push_column(column, batch, given, page_bytes),
-        };
         // To keep a batch is little work, to encode a page is much.
         let is_much = self.columns.len() > MANY_COLUMNS
             || self.columns.iter().any(|column| column.is_nearly_full(page_bytes));
-        let mut pages = if is_much {
-            in_parallel(self.columns.iter_mut().collect(), push)?
-        } else {
-            self.columns.iter_mut().map(push).collect::<Result<Vec<_>>>()?
+        let threads = if is_much { self.options.threads() } else { 1 };
+        let rows = batch.clone();
+        let push = move |column: &mut ColumnWriter| match column.plan.kind {
+            LeafKind::Blob => Ok((0, Vec::new())),
+            _ => push_column(column, &rows, given, page_bytes),
         };
+        let mut pages = in_parallel_mut(threads, &mut self.columns, push)?;
         for (column, pages) in self.columns.iter_mut().zip(&mut pages) {
             if column.plan.kind == LeafKind::Blob {
                 let root = batch.column(column.plan.root);
@@ -193,10 +197,13 @@ impl<W: Write> FileWriter<W> {
 
     /// Writes what is left and the metadata, and hands back the writer.
     pub fn finish_into(mut self) -> Result<(WriteSummary, W)> {
-        let pages = in_parallel(self.columns.iter_mut().collect(), ColumnWriter::flush)?;
+        let waiting = self.columns.iter().map(ColumnWriter::waiting_bytes).sum();
+        let threads = self.options.threads_for(waiting, PARALLEL_BYTES);
+        let pages = in_parallel_mut(threads, &mut self.columns, ColumnWriter::flush)?;
         self.write_pages(pages)?;
         if let Some(arrays) = &mut self.arrays {
-            let pages = arrays.last_pages(self.options.page_bytes)?;
+            let threads = self.options.threads_for(arrays.waiting_bytes(), PARALLEL_BYTES);
+            let pages = arrays.last_pages(self.options.page_bytes, threads)?;
             self.write_arrays(pages)?;
         }
         let zone_maps = self.write_zone_maps()?;
@@ -228,7 +235,10 @@ impl<W: Write> FileWriter<W> {
         let stored: Vec<u64> = self.summaries.iter().map(bytes).collect();
         let average = stored.iter().sum::<u64>() / stored.len().max(1) as u64;
         let num_rows = self.num_rows;
-        let maps = in_parallel(zones.into_iter().zip(stored).collect(), |(zones, stored)| {
+        let zones_in_all = (num_rows / u64::from(ROWS_PER_ZONE)).saturating_mul(zones.len() as u64);
+        let threads = self.options.threads_for(zones_in_all, PARALLEL_ZONES);
+        let work = zones.into_iter().zip(stored).collect();
+        let maps = in_parallel(threads, work, move |(zones, stored)| {
             zone_map::encode(zones, stored.max(average), num_rows)
         })?;
         let mut spans = Vec::with_capacity(maps.len());
@@ -264,12 +274,13 @@ impl<W: Write> FileWriter<W> {
     /// Columns that keep batches alive for too long give up their rows as a page.
     fn flush_old_columns(&mut self) -> Result<()> {
         let (given, limit) = (self.given, self.options.memory_limit);
-        let is_old = |column: &ColumnWriter| !column.is_empty() && given - column.oldest > limit;
+        let is_old =
+            move |column: &ColumnWriter| !column.is_empty() && given - column.oldest > limit;
         if !self.columns.iter().any(is_old) {
             return Ok(());
         }
-        let flush = |c: &mut ColumnWriter| if is_old(c) { c.flush() } else { Ok(Vec::new()) };
-        let pages = in_parallel(self.columns.iter_mut().collect(), flush)?;
+        let flush = move |c: &mut ColumnWriter| if is_old(c) { c.flush() } else { Ok(Vec::new()) };
+        let pages = in_parallel_mut(self.options.threads(), &mut self.columns, flush)?;
         self.write_pages(pages)
     }
 

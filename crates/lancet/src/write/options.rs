@@ -2,6 +2,7 @@
 
 use crate::container::Version;
 use crate::options::{ColumnOptions, Profile};
+use crate::parallel::num_threads;
 
 /// How a file is written: format version, what matters about its bytes, and options of columns.
 ///
@@ -35,6 +36,7 @@ pub struct WriteOptions {
     pub(crate) memory_limit: u64,
     pub(crate) checksums: bool,
     pub(crate) zone_maps: bool,
+    pub(crate) threads: Option<usize>,
     pub(crate) profile: Profile,
     /// Options of columns by name, in the order they were first named.
     pub(super) columns: Vec<(String, ColumnOptions)>,
@@ -48,6 +50,7 @@ impl Default for WriteOptions {
             memory_limit: 256 << 20,
             checksums: true,
             zone_maps: true,
+            threads: None,
             profile: Profile::default(),
             columns: Vec::new(),
         }
@@ -92,6 +95,15 @@ impl WriteOptions {
     #[must_use]
     pub fn with_zone_maps(mut self, zone_maps: bool) -> Self {
         self.zone_maps = zone_maps;
+        self
+    }
+
+    /// Most threads that encode pages, the calling one among them: the others help where there is much
+    /// to do. With 1, and without the feature `threads`, everything happens on the calling thread. The
+    /// bytes of the file are the same. One for each core by default.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads.max(1));
         self
     }
 
@@ -146,6 +158,16 @@ impl WriteOptions {
     /// What [`WriteOptions::with_zone_maps`] sets.
     pub fn zone_maps(&self) -> bool {
         self.zone_maps
+    }
+
+    /// What [`WriteOptions::with_threads`] sets.
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(num_threads)
+    }
+
+    /// The threads for work of this size: only one where that is less than pays.
+    pub(super) fn threads_for(&self, size: u64, least: u64) -> usize {
+        if size < least { 1 } else { self.threads() }
     }
 
     /// What [`WriteOptions::with_profile`] sets.
