@@ -11,7 +11,7 @@ use super::projected::ProjectedColumns;
 use super::read_request::{ReadRequest, Request, Wanted, check_range};
 use crate::error::{Error, Result};
 
-/// Fewer bytes are not worth another thread, unless a caller asks for it.
+/// Fewer bytes are read on one thread unless a caller asks for more: they take some 700 us, at 1 GB/s.
 const PARALLEL_BYTES: u64 = 768 << 10;
 
 /// Describes a scan; [`Scan::build`] starts it.
