@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int16Type, UInt8Type, UInt16Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, ListArray, PrimitiveArray, RecordBatch, StringArray, StructArray,
+    Array, ArrayRef, DictionaryArray, ListArray, PrimitiveArray, RecordBatch, StringArray,
+    StructArray,
 };
 use arrow_buffer::{ArrowNativeType, OffsetBuffer};
 use arrow_schema::{DataType, Field};

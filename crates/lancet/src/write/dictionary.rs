@@ -126,9 +126,8 @@ pub(super) fn page_bytes(array: &ArrayRef) -> u64 {
 pub(super) fn held_bytes(array: &ArrayRef, before: Option<&ArrayRef>) -> u64 {
     let Some(dictionary) = array.as_any_dictionary_opt() else { return 0 };
     let before = before.and_then(|before| before.as_any_dictionary_opt());
-    let is_known = before.is_some_and(|before| {
-        before.values().to_data().ptr_eq(&dictionary.values().to_data())
-    });
+    let is_known = before
+        .is_some_and(|before| before.values().to_data().ptr_eq(&dictionary.values().to_data()));
     if is_known { 0 } else { slice_bytes(dictionary.values()) }
 }
 
