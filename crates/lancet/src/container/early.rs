@@ -123,7 +123,9 @@ const REWRITE: &str = "lancet reads the 2.1 of 0.26 to 0.31 and of 0.33 and late
 
 /// A page that only releases 0.32.0 and 0.32.1 wrote.
 pub(crate) fn release_0_32() -> Error {
-    Error::unsupported(format!("a page of 2.1 as the releases 0.32.0 and 0.32.1 wrote it; {REWRITE}"))
+    Error::unsupported(format!(
+        "a page of 2.1 as the releases 0.32.0 and 0.32.1 wrote it; {REWRITE}"
+    ))
 }
 
 /// A page of early 2.1 whose description makes no sense, most likely because it is older than the
