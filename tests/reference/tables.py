@@ -106,7 +106,7 @@ def random_batches(rng, rows):
 def random_column(rng, name, rows, profile, version):
     if profile == 'nested' or profile == 'all' and rng.random() < .5:
         return nested_column(rng, name, rows, version)
-    return flat_column(rng, name, rows, hints=True)
+    return flat_column(rng, name, rows, version, hints=True)
 
 
 def pick(rng, choices):
@@ -148,7 +148,7 @@ def spread(rng, pool, n):
 
 # ------------------------------------------------------------- flat values
 
-def flat_type(rng, dictionaries=True):
+def flat_type(rng, version, dictionaries=True):
     family = pick(rng, ('int', 'int', 'float', 'float', 'bool', 'decimal', 'date', 'time', 'timestamp', 'duration',
                         'string', 'string', 'string', 'fixed binary', 'null') + ('dictionary',) * 2 * dictionaries)
     if family == 'int':
@@ -170,15 +170,16 @@ def flat_type(rng, dictionaries=True):
     if family == 'string':
         return pick(rng, STRINGS)
     if family == 'fixed binary':
-        return pa.binary(int(pick(rng, (1, 2, 3, 4, 8, 16, 33, 255, 256, 300))))
+        # Of values without bytes only 2.2 knows how many there are.
+        return pa.binary(int(pick(rng, (0,) * (version == '2.2') + (1, 2, 3, 4, 8, 16, 33, 255, 256, 300))))
     if family == 'null':
         return pa.null()
     return pa.dictionary(pick(rng, INDEX_TYPES), pick(rng, DICTIONARY_VALUES))
 
 
-def flat_column(rng, name, n, hints=False):
+def flat_column(rng, name, n, version, hints=False):
     """A field and its array. Hints steer how the reference encodes; lancet only has to keep them."""
-    kind = flat_type(rng)
+    kind = flat_type(rng, version)
     valid = validity(rng, n)
     if pa.types.is_null(kind):
         return pa.field(name, kind), pa.nulls(n)
@@ -371,7 +372,7 @@ def leaf(rng, name, n, place):
         return packed_struct(rng, name, n, place.version)
     if kind < .1 and not place.listed:
         return blob(rng, name, n)
-    return vector(rng, name, n) if kind < .2 else flat_column(rng, name, n)
+    return vector(rng, name, n) if kind < .2 else flat_column(rng, name, n, place.version)
 
 
 def struct_validity(rng, n, version):
@@ -459,7 +460,7 @@ def vector_of(rng, name, n, item, depth):
 
 def fixed_size_list_of_struct(rng, n):
     dimension = int(rng.integers(1, 6))
-    children = [flat_column(rng, f'x{i}', n * dimension) for i in range(rng.integers(1, 4))]
+    children = [flat_column(rng, f'x{i}', n * dimension, '2.2') for i in range(rng.integers(1, 4))]
     if rng.random() < .3:
         valid = validity(rng, n * dimension)
         fields = [field.with_nullable(True) for field, _ in children]
@@ -505,16 +506,16 @@ def sparse_table(rng, version):
     """Hundreds of thousands of lists with a handful of items, or single rows of that many: levels outweigh values."""
     many = int(rng.integers(70_000, 300_000))
     if rng.random() < .5:
-        return many, [sparse_lists(rng, f'c{i}', many) for i in range(rng.integers(1, 3))]
+        return many, [sparse_lists(rng, f'c{i}', many, version) for i in range(rng.integers(1, 3))]
     # Rows of very many inner lists, most of them empty.
     rows = int(rng.integers(1, 6))
     cuts = np.sort(rng.integers(0, many + 1, rows - 1))
-    _, inner = sparse_lists(rng, 'item', many)
+    _, inner = sparse_lists(rng, 'item', many, version)
     return rows, [list_of(rng, 'c0', rows, np.concatenate([[0], cuts, [many]]), pa.field('item', inner.type), inner)]
 
 
-def sparse_lists(rng, name, n):
+def sparse_lists(rng, name, n, version):
     lengths = (rng.random(n) < 10 / n) * rng.integers(1, 4, n)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    item, items = flat_column(rng, 'item', int(offsets[-1]))
+    item, items = flat_column(rng, 'item', int(offsets[-1]), version)
     return list_of(rng, name, n, offsets, item, items, large=bool(rng.integers(2)))

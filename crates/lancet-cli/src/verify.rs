@@ -46,13 +46,17 @@ fn verify_one(args: &Args, path: &Path, quiet: bool, out: &mut dyn Write) -> Res
     let found = verify(args, path, quiet)?;
     if args.json {
         writeln!(out, "{:#}", found_json(path, &found))?;
-    } else if found.problems.is_empty() {
-        writeln!(out, "{}: sound ({})", path.display(), checked(&found))?;
     } else {
-        found.problems.iter().try_for_each(|problem| writeln!(out, "{problem}"))?;
+        match lines(&found) {
+            lines if lines.is_empty() => {
+                writeln!(out, "{}: sound ({})", path.display(), checked(&found))?;
+            }
+            lines => lines.iter().try_for_each(|line| writeln!(out, "{line}"))?,
+        }
     }
     match found.problems.len() as u64 {
-        0 => Ok(()),
+        0 if found.unread.is_empty() => Ok(()),
+        0 => Err(Error::new("not all of it could be checked").about(path)),
         n => Err(Error::new(units::counted(n, "problem")).about(path)),
     }
 }
@@ -65,15 +69,16 @@ fn verify_all(args: &Args, paths: &[PathBuf], quiet: bool, out: &mut dyn Write) 
         let name = path.display();
         match verify(args, path, quiet) {
             Ok(found) => {
-                num_bad += u64::from(!found.problems.is_empty());
+                let lines = lines(&found);
+                num_bad += u64::from(!lines.is_empty());
                 if args.json {
                     reports.push(found_json(path, &found));
                     continue;
                 }
-                for problem in &found.problems {
-                    writeln!(out, "{name}: {problem}")?;
+                for line in &lines {
+                    writeln!(out, "{name}: {line}")?;
                 }
-                if found.problems.is_empty() {
+                if lines.is_empty() {
                     writeln!(out, "{name}: sound ({})", checked(&found))?;
                 }
             }
@@ -119,6 +124,13 @@ fn verify(args: &Args, path: &Path, quiet: bool) -> Result<Verification> {
     }
 }
 
+/// What is wrong, and what could not be looked at.
+fn lines(found: &Verification) -> Vec<String> {
+    let problems = found.problems.iter().map(Corrupt::to_string);
+    let unread = found.unread.iter().map(|what| format!("not checked: {what}"));
+    problems.chain(unread).collect()
+}
+
 fn checked(found: &Verification) -> String {
     let checksums = match found.num_checksums {
         0 => "no checksums in the file".into(),
@@ -144,10 +156,15 @@ fn found_json(path: &Path, found: &Verification) -> Value {
     };
     json!({
         "file": path.display().to_string(),
-        "sound": found.problems.is_empty(),
+        // Nobody knows whether what was not read is.
+        "sound": match (found.problems.is_empty(), found.unread.is_empty()) {
+            (true, false) => Value::Null,
+            (sound, _) => sound.into(),
+        },
         "pages": found.num_pages,
         "checksums": found.num_checksums,
         "zone_maps": found.num_zone_maps,
         "problems": found.problems.iter().map(problem).collect::<Vec<_>>(),
+        "unread": found.unread,
     })
 }

@@ -110,12 +110,16 @@ fn dotted(column: usize, path: &[String], schema: &Schema) -> Option<String> {
     let mut data_type = root.data_type();
     for step in path {
         let DataType::Struct(children) = data_type else { return None };
+        // A name with a dot may be that of a sibling, as in `x.y` beside `x`.
+        if children.iter().any(|child| child.name().contains('.')) {
+            return None;
+        }
         data_type = child(children, step)?;
         name.push('.');
         name.push_str(step);
     }
-    let plain = !root.name().contains('.') && path.iter().all(|step| !step.contains('.'));
-    (plain && !path.is_empty() && schema.column_with_name(&name).is_none()).then_some(name)
+    let plain = schema.fields().iter().all(|field| !field.name().contains('.'));
+    (plain && !path.is_empty()).then_some(name)
 }
 
 fn child<'a>(children: &'a ArrowFields, name: &str) -> Option<&'a DataType> {

@@ -61,6 +61,7 @@
 //! |---|---|
 //! | `format` | schema and statistics of files, and the plans that read and write them |
 //! | `statistics` | what is known of columns without reading them |
+//! | `bounds` | bounds of columns that a cast keeps inside |
 //! | `options` | the options of `STORED AS LANCE` and `COPY` |
 //! | `files` | open files, shared by all who read them |
 //! | `source` | what a scan was asked for: columns, filters |
@@ -75,6 +76,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod bounds;
 mod fields;
 mod files;
 mod format;

@@ -7,6 +7,7 @@ use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::error::Result;
 use lancet_object_store::Reader;
 
+use crate::bounds::{Bound, roomy};
 use crate::external;
 
 /// Numbers of rows and nulls, and smallest and largest values where there are zone maps.
@@ -51,13 +52,19 @@ fn fill(column: &mut ColumnStatistics, known: &lancet::ColumnStatistics, data_ty
         return;
     }
     let bound =
-        |value: &Option<ArrayRef>| match value.as_ref().map(|value| scalar(value, data_type)) {
-            Some(Some(value)) if known.exact && !float => Precision::Exact(value),
-            Some(Some(value)) => Precision::Inexact(value),
-            _ => Precision::Absent,
-        };
-    column.min_value = bound(&known.min);
-    column.max_value = bound(&known.max);
+        |value: &Option<ArrayRef>| value.as_ref().and_then(|value| scalar(value, data_type));
+    let (min, max) = (bound(&known.min), bound(&known.max));
+    let (min, max) = match (&min, &max) {
+        (Some(low), Some(high)) => roomy(low, high),
+        _ => (Bound::kept(min), Bound::kept(max)),
+    };
+    let precision = |bound: Bound| match bound {
+        Bound::Kept(value) if known.exact && !float => Precision::Exact(value),
+        Bound::Kept(value) | Bound::Widened(value) => Precision::Inexact(value),
+        Bound::Unknown => Precision::Absent,
+    };
+    column.min_value = precision(min);
+    column.max_value = precision(max);
 }
 
 fn scalar(value: &ArrayRef, data_type: &DataType) -> Option<ScalarValue> {

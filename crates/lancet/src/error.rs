@@ -153,6 +153,14 @@ impl Error {
         Self::Unsupported(what.into())
     }
 
+    /// Fixed-size binaries of 0 bytes before 2.2: the reference writes them and cannot read them.
+    pub(crate) fn no_width() -> Self {
+        Self::unsupported(
+            "values of 0 bytes in a page that takes some for each, which no release of Lance reads; \
+             read the other columns, or write the table again in format 2.2",
+        )
+    }
+
     /// Too many bytes for a limit of the caller.
     pub(crate) fn limit(
         what: impl Into<String>,

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use lancet::FileReader;
+use lancet::{Error, FileReader};
 use support::{Check, Doing, Failure, reading};
 
 fn files() -> Vec<PathBuf> {
@@ -53,6 +53,31 @@ fn files_of_old_releases_are_read() {
     }
     assert!(files.len() >= 50, "{} files", files.len());
     assert!(failures.is_empty(), "{} failures\n  {}", failures.len(), failures.join("\n  "));
+}
+
+/// Files that only the release that wrote them can read: who did is said, and nothing is called
+/// corrupt.
+#[test]
+fn files_of_forms_that_passed_are_told() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/odd");
+    for (name, release) in [
+        ("long-0.25.2-2.1", "before 0.26"),
+        ("numbers-0.25.2-2.1", "before 0.26"),
+        ("vectors-0.25.2-2.1", "before 0.26"),
+        ("runs-0.32.1-2.1", "0.32.1"),
+        ("words-0.32.1-2.1", "0.32.1"),
+        ("numbers-0.35.0-2.2", "0.35 to 1.0.4"),
+        ("numbers-1.0.4-2.2", "0.35 to 1.0.4"),
+    ] {
+        let reader = FileReader::open(folder.join(format!("{name}.lance"))).unwrap();
+        let error = reader.take(&[0]).unwrap_err();
+        assert!(matches!(error, Error::Unsupported(_)), "{name}: {error}");
+        let error = error.to_string();
+        assert!(error.contains(release) && error.contains("write it as 2."), "{name}: {error}");
+        let found = reader.verify().unwrap();
+        assert!(found.problems.is_empty(), "{name}: {:?}", found.problems);
+        assert!(matches!(&found.unread[..], [what] if what.contains(release)), "{name}");
+    }
 }
 
 #[test]

@@ -191,6 +191,27 @@ fn small_is_smaller_than_fast() {
     assert!(small <= balanced && balanced <= fast, "{fast}, {balanced}, {small}");
 }
 
+/// Rows that fill pages of their own: each is all that its page holds, and so the same throughout.
+#[test]
+fn long_rows_compress_in_every_version() {
+    let long = "a row that says little in many words ".repeat(30_000);
+    let rows = [long.clone(), long[1..].to_owned(), long.clone(), long.clone(), long];
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(&rows));
+    let table = RecordBatch::try_from_iter([("s", texts)]).unwrap();
+    for version in [Version::V2_1, Version::V2_2] {
+        for page_bytes in [1 << 20, 3 << 20] {
+            let options = WriteOptions::default()
+                .with_version(version)
+                .with_page_bytes(page_bytes)
+                .with_profile(Profile::Small);
+            let (_, file) = write(&table, options).unwrap();
+            assert!(file.len() < 100_000, "{version}, {page_bytes}: {} bytes", file.len());
+            let reader = FileReader::from_bytes(file, ReadOptions::default()).unwrap();
+            assert_eq!(reader.take(&[0, 1, 2, 3, 4]).unwrap().column(0), table.column(0));
+        }
+    }
+}
+
 #[test]
 fn null_type_columns_have_nothing_to_choose() {
     let field = Field::new("n", DataType::Null, true);

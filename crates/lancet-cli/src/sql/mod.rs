@@ -11,6 +11,7 @@ mod session;
 mod shell;
 mod statement;
 mod summary;
+mod zeros;
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Read, Write, stderr, stdin};

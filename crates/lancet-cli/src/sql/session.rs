@@ -14,6 +14,7 @@ use lancet_datafusion::LanceFormatFactory;
 use super::files::Files;
 use super::memory::{self, Memory};
 use super::order::FileOrder;
+use super::zeros::BothZeros;
 
 /// What queries may use, and how they read.
 #[derive(Debug, clap::Args)]
@@ -55,6 +56,7 @@ impl Resources {
             .with_config(config)
             .with_runtime_env(runtime.build_arc()?)
             .with_default_features()
+            .with_optimizer_rule(Arc::new(BothZeros))
             .with_physical_optimizer_rule(Arc::new(FileOrder))
             .build();
         let ctx = SessionContext::new_with_state(state);

@@ -100,6 +100,31 @@ fn unknown_types_are_an_error_and_no_crash() {
     assert_eq!(dir.files(), ["a.arrows"]);
 }
 
+/// A stream may replace its dictionaries, and so hold more values than its keys can number.
+#[test]
+fn more_values_than_keys_are_refused() {
+    let dir = Dir::new("foreign-keys");
+    let batch = |start: i64| {
+        let words = StringArray::from_iter_values((start..start + 100).map(|i| i.to_string()));
+        let keys = arrow_array::Int8Array::from_iter_values(0..100);
+        let column: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::new(words)));
+        RecordBatch::try_from_iter([("word", column)]).unwrap()
+    };
+    let file = File::create(dir.path("a.arrows")).unwrap();
+    let mut writer = arrow_ipc::writer::StreamWriter::try_new(file, &batch(0).schema()).unwrap();
+    for start in [0, 100, 200] {
+        writer.write(&batch(start)).unwrap();
+    }
+    writer.finish().unwrap();
+    for version in ["2.0", "2.1", "2.2"] {
+        let command = format!("convert a.arrows b.lance --format-version {version}");
+        let message = dir.lancet(&command).failed();
+        let expected = "b.lance: column `word` has more than 128 different values";
+        assert!(message.starts_with(expected), "{message}");
+        assert_eq!(dir.files(), ["a.arrows"], "{version}");
+    }
+}
+
 #[test]
 fn sizes_that_no_file_has_are_refused() {
     let dir = Dir::new("foreign-sizes");

@@ -36,6 +36,29 @@ fn lance_beside_parquet_in_all_formats() {
     }
 }
 
+/// Sorts put -0 before 0 and comparisons do not, so that rows were left out as it happened.
+#[test]
+fn zeros_are_the_same_in_every_run() {
+    let dir = dir("sql-zeros");
+    let zero = "0.0::DOUBLE";
+    let copy = format!(
+        "COPY (SELECT CASE value % 3 WHEN 0 THEN -{zero} ELSE {zero} END AS f, \
+         CASE WHEN value < 180000 THEN {zero} ELSE -{zero} END::REAL AS r \
+         FROM generate_series(1, 200000)) TO 'zeros.lance'"
+    );
+    sql(&dir, &copy, "").ok();
+    for _ in 0..10 {
+        for (column, order, first) in
+            [("f", "", "-0.0"), ("r", "", "-0.0"), ("f", "DESC", "0.0"), ("r", "DESC", "0.0")]
+        {
+            let query =
+                format!("SELECT {column} AS v FROM 'zeros.lance' ORDER BY v {order} LIMIT 2");
+            let found = sql(&dir, &query, "--format csv --threads 4").ok();
+            assert_eq!(found, format!("v\n{first}\n{first}\n"), "{query}");
+        }
+    }
+}
+
 #[test]
 fn patterns_folders_and_partitions() {
     let dir = dir("sql-patterns");

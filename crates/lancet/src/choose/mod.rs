@@ -31,6 +31,10 @@ use crate::page::rules::Rules;
 /// Values of this many bytes and more get rows of their own.
 const WIDE_BYTES: usize = 256;
 
+/// A value that a page would hold once, and as it is, has to be cheaper than what else there is from
+/// this many bytes on: it may compress.
+const LONG_CONSTANT_BYTES: usize = 4096;
+
 /// Where one string in this many is a new one, a dictionary is tried first; if it takes half of the
 /// plain form, nothing else is.
 const FEW_STRINGS: usize = 3;
@@ -102,6 +106,7 @@ enum Draft {
     Chunks { encoding: Encoding, chunk_size: ChunkSize },
     Rows(Encoding),
     Dictionary(Box<MiniBlockForm>),
+    Constant(usize),
 }
 
 /// Chooses the form of a page that has values.
@@ -110,7 +115,10 @@ pub(crate) fn choose(subject: Subject<'_>) -> Result<Choice> {
     if let Values::Nothing { .. } = values {
         return Ok(Choice::forced(Form::AllNull, "there is nothing to store"));
     }
-    if let Some(position) = measures.constant.filter(|_| rules.scalar_constants) {
+    let constant = measures.constant.filter(|_| rules.scalar_constants);
+    let may_compress =
+        matches!(values, Values::Variable(_)) && measures.max_value_bytes >= LONG_CONSTANT_BYTES;
+    if let Some(position) = constant.filter(|_| !may_compress) {
         return Ok(Choice::forced(Form::Constant(position), "all values are the same"));
     }
     let mut contest = Contest {
@@ -124,6 +132,11 @@ pub(crate) fn choose(subject: Subject<'_>) -> Result<Choice> {
         Values::Variable(variable) => choose_variable(variable, subject, &mut contest),
         _ => nested::choose(subject, &mut contest).map(|()| None),
     }?;
+    if let Some(position) = constant {
+        let scan_ns = values.size_bytes() as f64 * cost::COPY_NS;
+        let bytes = measures.max_value_bytes as f64;
+        contest.enter(Draft::Constant(position), Cost { bytes, scan_ns, ..Cost::default() });
+    }
     contest.decide(values, symbols.as_ref())
 }
 
@@ -333,6 +346,7 @@ impl Contest<'_> {
                 Form::FullZip { encoding, values }
             }
             Draft::Dictionary(form) => Form::MiniBlock(*form),
+            Draft::Constant(position) => Form::Constant(position),
         };
         Ok(Choice { form, reason, candidates: self.candidates })
     }
@@ -343,6 +357,7 @@ impl Draft {
         match self {
             Self::Chunks { encoding, .. } => encoding.describe(),
             Self::Rows(encoding) => format!("rows, {}", encoding.describe()),
+            Self::Constant(_) => "one value".into(),
             Self::Dictionary(form) => match &form.dictionary {
                 Some((items, values)) => format!(
                     "dictionary of {} ({}), indices {}",

@@ -290,9 +290,11 @@ impl FixedValues {
 
     /// The bytes of the values `range`; not for bitmaps.
     pub(crate) fn bytes(&self, range: Range<usize>) -> Result<&[u8]> {
-        let width = self.width_bytes().unwrap_or_default();
-        let span = product(range.start, width)?..product(range.end, width)?;
-        let bytes = self.data.get(span).filter(|_| width > 0);
+        let width = self.width_bytes();
+        let span =
+            product(range.start, width.unwrap_or(0))?..product(range.end, width.unwrap_or(0))?;
+        // Values of no bytes take no room, so what tells of too many of them is their number.
+        let bytes = self.data.get(span).filter(|_| width.is_some() && range.end <= self.len);
         ensure!(bytes.is_some(), "values {range:?} do not exist, there are {}", self.len);
         Ok(bytes.unwrap_or_default())
     }

@@ -113,7 +113,8 @@ impl Page {
                 PageEncoding::Array(any::unwrap_value(bytes, "lance.encodings.ArrayEncoding")?)
             }
             Version::V2_1 if any::is_named(bytes, &EarlyPageLayout::full_name()) => {
-                PageEncoding::EarlyLayout(early::translate(any::unwrap(bytes)?)?)
+                let layout = any::unwrap(bytes).and_then(early::translate);
+                PageEncoding::EarlyLayout(layout.map_err(early::too_early)?)
             }
             Version::V2_1 | Version::V2_2 => PageEncoding::Layout(any::unwrap(bytes)?),
         };

@@ -1,5 +1,5 @@
-//! The page layouts of early 2.1, which releases around 0.30 wrote: translated once, read like any
-//! other.
+//! The page layouts of early 2.1, which the releases 0.26 to 0.32 wrote: translated once, read like
+//! any other. 0.32 had encodings of its own, and before 0.26 the messages were others still.
 //!
 //! Layouts and their fields keep their numbers. What stood for an encoding of values was an
 //! `ArrayEncoding`:
@@ -111,11 +111,29 @@ fn translate_encoding(encoding: ArrayEncoding) -> Result<CompressiveEncoding> {
             }))
         }
         _ => {
-            return Err(Error::unsupported(
-                "pages of a release before 0.30, whose 2.1 was another; rewrite the file with the \
-                 release that wrote it",
-            ));
+            return Err(release_0_32());
         }
     };
     Ok(CompressiveEncoding { compression: Some(compression) })
+}
+
+/// What to do about a file of 2.1 that only the release that wrote it can read.
+const REWRITE: &str = "lancet reads the 2.1 of 0.26 to 0.31 and of 0.33 and later: have the release \
+                       that wrote the file read it, and write it as 2.0";
+
+/// A page that only releases 0.32.0 and 0.32.1 wrote.
+pub(crate) fn release_0_32() -> Error {
+    Error::unsupported(format!(
+        "a page of 2.1 as the releases 0.32.0 and 0.32.1 wrote it; {REWRITE}"
+    ))
+}
+
+/// A page of early 2.1 whose description makes no sense, most likely because it is older than the
+/// messages that lancet knows.
+pub(crate) fn too_early(error: Error) -> Error {
+    let Error::Corrupt(corrupt) = error else { return error };
+    Error::unsupported(format!(
+        "a page of 2.1 as releases before 0.26 wrote it ({}); {REWRITE}",
+        corrupt.rule
+    ))
 }

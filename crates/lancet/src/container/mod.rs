@@ -24,7 +24,7 @@
 pub(crate) mod checksums;
 pub(crate) mod column;
 pub(crate) mod cost;
-mod early;
+pub(crate) mod early;
 pub(crate) mod footer;
 #[cfg(test)]
 mod golden;

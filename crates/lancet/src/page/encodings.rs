@@ -37,7 +37,9 @@ fn parse_nested(
     Ok(match compression {
         Compression::Flat(m) => {
             ensure!(m.data.is_none(), "a flat encoding names a compression of its own");
-            ensure!(m.bits_per_value > 0, "a flat encoding of 0 bits per value");
+            if m.bits_per_value == 0 {
+                return Err(Error::no_width());
+            }
             Encoding::Flat { bits: m.bits_per_value }
         }
         Compression::Variable(m) => {

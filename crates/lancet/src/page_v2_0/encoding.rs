@@ -302,10 +302,10 @@ impl Parser<'_> {
                 return Err(Error::corrupt(format!("the {what} cannot be `{}`", name(other))));
             }
         };
-        ensure!(
-            stored == 1 || stored > 0 && stored.is_multiple_of(8),
-            "{what} of {stored} bits a value"
-        );
+        if stored == 0 {
+            return Err(Error::no_width());
+        }
+        ensure!(stored == 1 || stored.is_multiple_of(8), "{what} of {stored} bits a value");
         ensure_width(stored, bits.unwrap_or(stored))?;
         let stream = Stream { bits: stored, len, form };
         stream.check()?;

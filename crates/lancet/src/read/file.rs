@@ -15,6 +15,7 @@ use super::source::{FileSource, Source};
 use crate::codec::{Budget, Scratch};
 use crate::container::checksums::Checksums;
 use crate::container::cost::{self, ColumnCost};
+use crate::container::early;
 use crate::container::zone_place::{FoundPlace, ZonePlace};
 use crate::container::{Column, FileIndex, PageEncoding, Tail, Version, tail_span};
 use crate::error::{Corrupt, Error, Locate, Result, ensure};
@@ -201,13 +202,14 @@ impl OpenFile {
         let mut pages = Vec::with_capacity(parsed.pages.len());
         for page in parsed.pages {
             let (number, num_buffers) = (page.number, page.buffers.len());
-            let (message, early) = match &page.encoding {
+            let (message, is_early) = match &page.encoding {
                 PageEncoding::Layout(message) => (message, false),
                 PageEncoding::EarlyLayout(message) => (message, true),
                 PageEncoding::Array(_) => return Err(Error::unsupported("pages of version 2.0")),
             };
             let layout = Layout::parse(message, &leaf.leaf, rules, page.num_rows, num_buffers)
-                .map(|layout| if early { layout.early() } else { layout })
+                .map(|layout| if is_early { layout.early() } else { layout })
+                .map_err(|error| if is_early { early::too_early(error) } else { error })
                 .in_page(number)
                 .in_column(column)?;
             pages.push(Page {

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array, make_array};
+use arrow_data::transform::MutableArrayData;
+use arrow_schema::DataType;
 use arrow_select::take::take as take_rows;
 use bytes::Bytes;
 
@@ -173,10 +175,37 @@ impl Request for ReadRequest {
 /// another one.
 pub(super) fn in_order(batch: RecordBatch, order: Option<UInt64Array>) -> Result<RecordBatch> {
     let Some(order) = order else { return Ok(batch) };
-    let columns = batch.columns().iter().map(|column| take_rows(column, &order, None));
-    let columns = columns.collect::<std::result::Result<_, _>>()?;
+    let columns = batch.columns().iter().map(|column| reordered(column, &order));
+    let columns = columns.collect::<Result<_>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
     Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
+}
+
+fn reordered(column: &ArrayRef, order: &UInt64Array) -> Result<ArrayRef> {
+    if !has_no_width(column.data_type()) {
+        return Ok(take_rows(column, order, None)?);
+    }
+    // Arrow's kernel counts bytes, and forgets how many values there are where none has any.
+    let data = column.to_data();
+    let mut out = MutableArrayData::new(vec![&data], false, order.len());
+    for &row in order.values() {
+        let row = usize::try_from(row).unwrap_or(usize::MAX);
+        out.try_extend(0, row, row.saturating_add(1))?;
+    }
+    Ok(make_array(out.freeze()))
+}
+
+/// Whether a type holds fixed-size binaries of 0 bytes.
+fn has_no_width(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::FixedSizeBinary(0) => true,
+        DataType::Struct(fields) => fields.iter().any(|field| has_no_width(field.data_type())),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => has_no_width(item.data_type()),
+        _ => false,
+    }
 }
 
 /// An error unless the range lies inside the rows.

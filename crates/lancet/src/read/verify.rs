@@ -40,6 +40,9 @@ pub(super) const STRETCH_BYTES: u64 = 4096;
 pub struct Verification {
     /// What is wrong, with its place; empty if the file is sound.
     pub problems: Vec<Corrupt>,
+    /// What could not be checked, because this build of lancet does not read it; nothing is known to
+    /// be wrong with it.
+    pub unread: Vec<String>,
     /// Pages that were checked.
     pub num_pages: u64,
     /// Buffers whose checksum was compared; 0 if the file has no checksums.
@@ -56,11 +59,24 @@ impl Verification {
             Ok(value) => return Ok(Some(value)),
             Err(error @ Error::Io { .. }) => return Err(error),
             Err(Error::Corrupt(corrupt)) => self.problems.push(*corrupt),
+            Err(Error::Unsupported(what)) => {
+                // Every page may say the same.
+                if !self.unread.contains(&what) {
+                    self.unread.push(what);
+                }
+            }
             Err(other) => {
                 self.problems.push(Corrupt { rule: other.to_string(), ..Corrupt::default() });
             }
         }
         Ok(None)
+    }
+}
+
+impl Verification {
+    /// Whether everything so far was read, and is as it should be.
+    pub(super) fn is_clean(&self) -> bool {
+        self.problems.is_empty() && self.unread.is_empty()
     }
 }
 
@@ -148,7 +164,7 @@ fn verify_layouts(
         }
     }
     progress.finish_steps(2);
-    if found.problems.is_empty() {
+    if found.is_clean() {
         read_fields(reader, &columns, found, progress)?;
     }
     Ok(())

@@ -43,7 +43,7 @@ pub(super) fn verify(
         check_pages(file, columns, (node, 0), found, progress)?;
     }
     progress.finish_steps(2);
-    if found.problems.is_empty() {
+    if found.is_clean() {
         read_fields(reader, columns, found, progress)?;
     }
     Ok(())

@@ -22,7 +22,7 @@ const ROWS_PER_BYTE: u64 = 64;
 /// Checks the maps of all columns, which are loaded; rows only if nothing was wrong before.
 pub(super) fn verify(reader: &FileReader, found: &mut Verification) -> Result<()> {
     let file = &reader.file;
-    let read_rows = found.problems.is_empty();
+    let read_rows = found.is_clean();
     for leaf in MappedLeaf::all(&file.nodes) {
         let Some((place, num_rows)) = file.zone_place(leaf.column) else { continue };
         let load = || {

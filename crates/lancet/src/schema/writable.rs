@@ -257,6 +257,9 @@ fn check_vector(field: &Field, rules: &Rules) -> Result<()> {
     }
     match item {
         DataType::Null => refuse("a fixed-size list of nulls; drop it"),
+        DataType::FixedSizeBinary(0) => {
+            refuse("a fixed-size list of binaries of 0 bytes; use a list, or drop it")
+        }
         // Others are zipped when they are wide. Bits may bring as many bits of validity.
         DataType::Boolean => {
             rules.fit_a_chunk(bits.saturating_mul(2), "a fixed-size list of booleans")

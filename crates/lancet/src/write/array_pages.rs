@@ -8,6 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::column::ColumnPlan;
+use super::entries::ColumnEntries;
 use super::sink::Sink;
 use crate::codec::{FixedValues, KeyType, Scheme, ValueType, Values};
 use crate::error::{Error, Result};
@@ -21,6 +22,10 @@ pub(super) struct LeafPlan {
     data_type: DataType,
     values: ValueType,
     keys: Option<KeyType>,
+    /// The different values of dictionaries.
+    entries: ColumnEntries,
+    /// Names from the top down, with dots between.
+    name: String,
     compressor: Option<Compressor>,
 }
 
@@ -39,6 +44,8 @@ impl LeafPlan {
             compressor: scheme.map(|scheme| Compressor { scheme, level }),
             values: plan.values,
             keys: plan.keys,
+            entries: ColumnEntries::default(),
+            name: plan.name,
         }
     }
 
@@ -54,7 +61,7 @@ impl LeafPlan {
 
     /// Encodes arrays, cut into pages of at most `page_bytes` bytes, about.
     pub(super) fn encode(
-        &self,
+        &mut self,
         arrays: &[ArrayRef],
         bytes: u64,
         page_bytes: u64,
@@ -69,9 +76,9 @@ impl LeafPlan {
         Ok(pages)
     }
 
-    fn page(&self, arrays: &[ArrayRef], pages: &mut Vec<EncodedArray>) -> Result<()> {
-        if self.keys.is_some() {
-            return self.dictionary_page(arrays, pages);
+    fn page(&mut self, arrays: &[ArrayRef], pages: &mut Vec<EncodedArray>) -> Result<()> {
+        if let Some(keys) = self.keys {
+            return self.dictionary_page(arrays, keys, pages);
         }
         let mut values = Values::new(&self.values);
         for array in arrays {
@@ -85,13 +92,18 @@ impl LeafPlan {
     }
 
     /// A dictionary has as many items as its keys can number; with more the page is cut in two.
-    fn dictionary_page(&self, arrays: &[ArrayRef], pages: &mut Vec<EncodedArray>) -> Result<()> {
+    fn dictionary_page(
+        &mut self,
+        arrays: &[ArrayRef],
+        keys: KeyType,
+        pages: &mut Vec<EncodedArray>,
+    ) -> Result<()> {
         let rows: usize = arrays.iter().map(|array| array.len()).sum();
-        match self.merge(arrays)? {
+        match self.merge(arrays, keys)? {
             Some(page) => pages.push(page),
             None if rows > 1 => {
                 for half in cut(arrays, rows.div_ceil(2)) {
-                    self.dictionary_page(&half, pages)?;
+                    self.dictionary_page(&half, keys, pages)?;
                 }
             }
             None => return Err(Error::invalid("a key that numbers nothing")),
@@ -100,7 +112,7 @@ impl LeafPlan {
     }
 
     /// Keys into the entries of all arrays, in the order of their first use.
-    fn merge(&self, arrays: &[ArrayRef]) -> Result<Option<EncodedArray>> {
+    fn merge(&mut self, arrays: &[ArrayRef], key_type: KeyType) -> Result<Option<EncodedArray>> {
         let mut items = Values::new(&self.values);
         let mut positions: HashMap<Vec<u8>, u64> = HashMap::new();
         let mut keys: Vec<Option<u64>> = Vec::new();
@@ -130,12 +142,12 @@ impl LeafPlan {
                 keys.push(Some(key));
             }
         }
+        self.entries.add(&items, key_type, &self.name)?;
         let has_null = keys.contains(&None);
         let null_key = items.len() as u64;
         if has_null {
             items.push_default(1)?;
         }
-        let key_type = self.keys.unwrap_or(KeyType { bits: 32, signed: true });
         if items.len() as u64 > key_type.num_keys() {
             return Ok(None);
         }

@@ -12,6 +12,7 @@ use arrow_select::filter::filter;
 
 use super::array_pages::{self, LeafPlan};
 use super::column::ColumnPlan;
+use super::dictionary;
 use super::sink::Sink;
 use crate::error::{Error, Result};
 use crate::page_v2_0::encode::{self, EncodedArray};
@@ -291,6 +292,7 @@ impl ArrayColumn {
         if self.bytes == 0 {
             self.oldest = given;
         }
+        let mut held = 0;
         let bytes = match (&mut self.content, part) {
             (Content::Struct(rows), Part::Struct(more)) => {
                 *rows += more;
@@ -306,7 +308,8 @@ impl ArrayColumn {
                     // No struct is null in 2.0.
                     zones.push(&array, array.logical_nulls().as_ref())?;
                 }
-                let bytes = array.to_data().get_slice_memory_size()? as u64;
+                let bytes = dictionary::page_bytes(&array);
+                held = dictionary::held_bytes(&array, arrays.last());
                 arrays.push(array);
                 // Nulls have no bytes, but their arrays are counted too.
                 bytes + 1
@@ -318,7 +321,7 @@ impl ArrayColumn {
             _ => return Err(Error::invalid("a batch of another shape than the file")),
         };
         self.bytes += bytes;
-        Ok(bytes)
+        Ok(bytes + held)
     }
 
     fn flush(&mut self, page_bytes: u64) -> Result<Vec<EncodedArray>> {

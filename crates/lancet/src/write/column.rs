@@ -8,6 +8,7 @@ use arrow_schema::{DataType, FieldRef};
 
 use super::blob;
 use super::dictionary;
+use super::entries::ColumnEntries;
 use super::sink::Sink;
 use super::summary::ExplainedPage;
 use crate::codec::{KeyType, ValueType};
@@ -66,6 +67,8 @@ pub(super) struct ColumnWriter {
     pieces: Vec<LeafPiece>,
     /// Bytes of the pieces.
     bytes: u64,
+    /// The different values of dictionaries.
+    entries: ColumnEntries,
     /// How many bytes the file had been given when the oldest piece came.
     pub(super) oldest: u64,
     /// Its zone map, if it gets one.
@@ -75,7 +78,8 @@ pub(super) struct ColumnWriter {
 impl ColumnWriter {
     pub(super) fn new(plan: ColumnPlan, zone_maps: bool) -> Self {
         let zones = if zone_maps { plan.zones() } else { None };
-        Self { plan, roots: Vec::new(), pieces: Vec::new(), bytes: 0, oldest: 0, zones }
+        let (roots, pieces, entries) = (Vec::new(), Vec::new(), ColumnEntries::default());
+        Self { plan, roots, pieces, bytes: 0, entries, oldest: 0, zones }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -144,13 +148,15 @@ impl ColumnWriter {
         if let Some(zones) = &mut self.zones {
             zones.push(&piece.values, validity(&piece).as_ref())?;
         }
+        let before = self.pieces.last().map(|before| &before.values);
+        let held = bytes + dictionary::held_bytes(&piece.values, before);
         self.bytes += bytes;
         self.pieces.push(piece);
         self.roots.push(root.clone());
         if self.bytes >= page_bytes {
             pages.extend(self.flush()?);
         }
-        Ok(bytes)
+        Ok(held)
     }
 
     /// Encodes everything collected as pages.
@@ -169,7 +175,7 @@ impl ColumnWriter {
         for group in groups {
             let (roots, pieces) = (roots.get(group.clone()), pieces.get(group));
             let (roots, pieces) = (roots.unwrap_or_default(), pieces.unwrap_or_default());
-            self.plan.encode(roots, pieces, &mut pages)?;
+            self.plan.encode(roots, pieces, &mut self.entries, &mut pages)?;
         }
         Ok(pages)
     }
@@ -245,10 +251,10 @@ fn steady_layers(path: &[(Step, FieldRef)]) -> Vec<bool> {
 
 /// Bytes of a piece, counting only the slice it covers and two bytes for each level.
 fn piece_bytes(piece: &LeafPiece) -> u64 {
-    let values = piece.values.to_data().get_slice_memory_size().unwrap_or(0);
+    let values = dictionary::page_bytes(&piece.values);
     let has_lists = piece.nesting.iter().any(|l| matches!(l, NestingLayer::List { .. }));
     let levels = if has_lists { max_entries(piece) * 4 } else { 0 };
-    (values + levels) as u64
+    values + levels as u64
 }
 
 /// Cuts an array into at least two parts of at most about `page_bytes` each.

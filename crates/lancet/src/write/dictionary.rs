@@ -6,7 +6,7 @@ use std::ops::Range;
 use arrow_array::cast::AsArray;
 use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
 
-use crate::codec::{FixedValues, ValueType, Values};
+use crate::codec::{FixedValues, KeyType, ValueType, Values};
 use crate::error::{Error, Result};
 use crate::levels::LeafPiece;
 use crate::schema::from_arrow;
@@ -22,19 +22,22 @@ pub(super) struct PageDictionary {
 impl PageDictionary {
     /// Keys in the column's width into entries in the order of their first use. Null slots get
     /// key 0.
-    pub(super) fn build<'a>(
+    pub(super) fn build(
         pieces: &[LeafPiece],
-        slots: impl Iterator<Item = &'a (usize, Range<usize>)>,
+        slots: &[(usize, Range<usize>)],
         valid: Option<&[bool]>,
         value_type: &ValueType,
+        key_type: KeyType,
     ) -> Result<Self> {
         let mut items = Values::new(value_type);
         let mut positions: HashMap<Vec<u8>, u64> = HashMap::new();
         let mut keys: Vec<u64> = Vec::new();
-        let mut bits = 32;
-        for (piece, range) in slots {
-            let Some(piece) = pieces.get(*piece) else { continue };
-            bits = key_type(piece.values.data_type()).map_or(bits, |keys| keys.bits);
+        // A piece may have many ranges, lists that are null between them; its entries are looked at
+        // once.
+        for slots in slots.chunk_by(|(before, _), (piece, _)| before == piece) {
+            let Some(piece) = slots.first().and_then(|(piece, _)| pieces.get(*piece)) else {
+                continue;
+            };
             let array = dictionary_of(&piece.values)?;
             let entries = entry_values(array, value_type)?;
             let mut moved: Vec<Option<u64>> = vec![None; entries.len()];
@@ -43,7 +46,7 @@ impl PageDictionary {
                 0 => vec![0; array.keys().len()],
                 _ => array.normalized_keys(),
             };
-            for key in normalized.get(range.clone()).unwrap_or_default() {
+            for key in slots.iter().flat_map(|(_, range)| normalized.get(range.clone())).flatten() {
                 if valid.is_some_and(|valid| !valid.get(keys.len()).copied().unwrap_or(false)) {
                     keys.push(0);
                     continue;
@@ -65,7 +68,7 @@ impl PageDictionary {
                 keys.push(position);
             }
         }
-        Ok(Self { keys: Values::Fixed(narrow(&keys, bits)), items })
+        Ok(Self { keys: Values::Fixed(narrow(&keys, key_type.bits)), items })
     }
 }
 
@@ -106,6 +109,30 @@ fn shares_entries(before: Option<&LeafPiece>, piece: &LeafPiece) -> Result<bool>
     let Some(before) = before else { return Ok(false) };
     let (a, b) = (dictionary_of(&before.values)?.values(), dictionary_of(&piece.values)?.values());
     Ok(a.to_data().ptr_eq(&b.to_data()))
+}
+
+/// About the bytes that an array is in a page: of a dictionary no more entries than there are rows.
+/// Counted as a whole, a dictionary larger than a page would give every row a page of its own.
+pub(super) fn page_bytes(array: &ArrayRef) -> u64 {
+    let Some(dictionary) = array.as_any_dictionary_opt() else { return slice_bytes(array) };
+    let entries = dictionary.values();
+    let used = entries.len().min(array.len()) as u128;
+    let bytes = u128::from(slice_bytes(entries)) * used / entries.len().max(1) as u128;
+    slice_bytes(dictionary.keys()) + u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// The bytes that an array keeps alive beside those: all of its dictionary, unless that is counted
+/// already.
+pub(super) fn held_bytes(array: &ArrayRef, before: Option<&ArrayRef>) -> u64 {
+    let Some(dictionary) = array.as_any_dictionary_opt() else { return 0 };
+    let before = before.and_then(|before| before.as_any_dictionary_opt());
+    let is_known = before
+        .is_some_and(|before| before.values().to_data().ptr_eq(&dictionary.values().to_data()));
+    if is_known { 0 } else { slice_bytes(dictionary.values()) }
+}
+
+fn slice_bytes(array: &dyn Array) -> u64 {
+    array.to_data().get_slice_memory_size().unwrap_or(0) as u64
 }
 
 fn dictionary_of(array: &ArrayRef) -> Result<&dyn AnyDictionaryArray> {

@@ -9,6 +9,7 @@ mod arrays;
 mod blob;
 mod column;
 mod dictionary;
+mod entries;
 mod long_row;
 mod options;
 mod page;

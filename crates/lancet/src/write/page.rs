@@ -7,6 +7,7 @@ use arrow_array::{Array, ArrayRef};
 use super::blob;
 use super::column::ColumnPlan;
 use super::dictionary::PageDictionary;
+use super::entries::ColumnEntries;
 use super::long_row;
 use super::summary::{ExplainedPage, Why};
 use crate::choose::{
@@ -28,11 +29,12 @@ impl ColumnPlan {
         &self,
         roots: &[ArrayRef],
         pieces: &[LeafPiece],
+        entries: &mut ColumnEntries,
         pages: &mut Vec<ExplainedPage>,
     ) -> Result<()> {
         let mut shredded = shred(pieces)?;
         shredded.make_nullable(&self.nullable);
-        if let Some(page) = self.encode_page(pieces, &shredded)? {
+        if let Some(page) = self.encode_page(pieces, &shredded, entries)? {
             pages.push(page);
             return Ok(());
         }
@@ -42,7 +44,7 @@ impl ColumnPlan {
         };
         for roots in halves {
             let pieces = roots.iter().map(|root| self.extract(root));
-            self.encode(&roots, &pieces.collect::<Result<Vec<_>>>()?, pages)?;
+            self.encode(&roots, &pieces.collect::<Result<Vec<_>>>()?, entries, pages)?;
         }
         Ok(())
     }
@@ -51,6 +53,7 @@ impl ColumnPlan {
         &self,
         pieces: &[LeafPiece],
         shredded: &Shredded,
+        entries: &mut ColumnEntries,
     ) -> Result<Option<ExplainedPage>> {
         let levels = PageLevels::from(shredded);
         if self.kind == LeafKind::Blob {
@@ -66,9 +69,10 @@ impl ColumnPlan {
             let page = all_null(levels, self.rules)?;
             return Ok(Some(Why::of("all values are null").page(page)));
         }
-        if self.keys.is_some() {
-            let slots = shredded.slots.iter();
-            let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values)?;
+        if let Some(keys) = self.keys {
+            let slots = &shredded.slots;
+            let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values, keys)?;
+            entries.add(&page.items, keys, &self.name)?;
             let choice =
                 choose_dictionary_column(page.keys, page.items, &self.settings, self.rules)?;
             let values = Values::new(&self.values);

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::super::{Page, inside};
 use super::layout::{DictionaryLayout, MiniBlockLayout};
 use crate::codec::{self, Dictionary, Encoding, Scratch, ValueType};
+use crate::container::early;
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 
@@ -225,6 +226,9 @@ fn uncounted(bytes: &[u8], offset_bits: u64, num_items: u64) -> Result<Vec<u8>> 
         32 => (u64::from(cursor.u32("number of strings")?), width_bits.get(..4)),
         _ => (cursor.u64("number of strings")?, Some(&width_bits[..])),
     };
+    if count.to_le_bytes().first() == width_bits.first() && count != num_items {
+        return Err(early::release_0_32());
+    }
     ensure!(count == num_items, "a dictionary of {num_items} items counts {count}");
     Ok([width.unwrap_or_default(), cursor.rest()].concat())
 }

@@ -42,6 +42,12 @@ impl MiniBlockLayout {
         let layers = parse_layers(&m.layers, leaf)?;
         let numbering = Numbering::new(&layers)?;
         let has_lists = numbering.max_rep > 0;
+        if rules.large_chunks && !m.has_large_chunk {
+            return Err(Error::unsupported(
+                "a page of 2.2 as the releases 0.35 to 1.0.4 wrote it, before that format was \
+                 settled; have such a release read the file, and write it as 2.1",
+            ));
+        }
         ensure!(
             m.has_large_chunk == rules.large_chunks,
             "the chunk width is not the one of the file's version"
