@@ -28,6 +28,7 @@ mod progress;
 mod row_ids;
 mod rows;
 mod schema;
+mod show;
 #[cfg_attr(not(feature = "sql"), path = "no_sql.rs")]
 mod sql;
 mod stats;
