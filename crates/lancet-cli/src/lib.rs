@@ -18,6 +18,7 @@ mod input;
 mod inspect;
 mod jobs;
 mod joined;
+mod keys;
 mod leaves;
 mod lines;
 mod man;
