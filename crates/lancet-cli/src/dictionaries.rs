@@ -14,9 +14,10 @@ use arrow_array::{
 };
 use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_data::ArrayData;
-use arrow_row::{OwnedRow, RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::{concat::concat, take::take};
+
+use crate::keys::Keys;
 
 /// The dictionaries of all columns so far, in the order in which a batch is walked.
 #[derive(Debug, Default)]
@@ -27,8 +28,7 @@ pub struct Dictionaries {
 #[derive(Debug)]
 struct Grown {
     values: ArrayRef,
-    converter: RowConverter,
-    positions: HashMap<OwnedRow, u64>,
+    positions: HashMap<Vec<u8>, u64>,
 }
 
 impl Dictionaries {
@@ -82,7 +82,8 @@ impl Dictionaries {
     fn renumber(&mut self, array: &ArrayRef, number: usize) -> Result<ArrayRef, ArrowError> {
         let dictionary = array.as_any_dictionary();
         if number == self.grown.len() {
-            self.grown.push(Grown::new(dictionary.values())?);
+            let none = dictionary.values().slice(0, 0);
+            self.grown.push(Grown { values: none, positions: HashMap::new() });
         }
         let grown = &mut self.grown[number];
         let moved = grown.add(dictionary.values())?;
@@ -125,23 +126,22 @@ fn packed(keys: impl Iterator<Item = u64>, of: &DataType) -> Result<Buffer, Arro
 }
 
 impl Grown {
-    fn new(values: &ArrayRef) -> Result<Self, ArrowError> {
-        let converter = RowConverter::new(vec![SortField::new(values.data_type().clone())])?;
-        Ok(Self { values: values.slice(0, 0), converter, positions: HashMap::new() })
-    }
-
     /// Adds the values that are new; returns where each of `values` is.
     fn add(&mut self, values: &ArrayRef) -> Result<Vec<u64>, ArrowError> {
-        let rows = self.converter.convert_columns(std::slice::from_ref(values))?;
+        let keys = Keys::new(values.as_ref())?;
         let mut fresh = Vec::new();
         let mut moved = Vec::with_capacity(values.len());
-        for (index, row) in (0_u64..).zip(&rows) {
-            let next = self.positions.len() as u64;
-            let position = *self.positions.entry(row.owned()).or_insert(next);
-            if position == next {
-                fresh.push(index);
-            }
-            moved.push(position);
+        let mut key = Vec::new();
+        for index in 0..values.len() {
+            key.clear();
+            keys.write(index, &mut key);
+            let known = self.positions.get(&key).copied();
+            moved.push(known.unwrap_or_else(|| {
+                let next = self.positions.len() as u64;
+                self.positions.insert(key.clone(), next);
+                fresh.push(index as u64);
+                next
+            }));
         }
         if !fresh.is_empty() {
             let fresh = take(values, &UInt64Array::from(fresh), None)?;

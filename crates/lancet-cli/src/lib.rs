@@ -18,6 +18,7 @@ mod input;
 mod inspect;
 mod jobs;
 mod joined;
+mod keys;
 mod leaves;
 mod lines;
 mod man;
@@ -28,6 +29,7 @@ mod progress;
 mod row_ids;
 mod rows;
 mod schema;
+mod show;
 #[cfg_attr(not(feature = "sql"), path = "no_sql.rs")]
 mod sql;
 mod stats;

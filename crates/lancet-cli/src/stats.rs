@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use lancet::{ColumnReport, FileReader, ZoneMap};
 use serde_json::{Value, json};
@@ -14,6 +13,7 @@ use serde_json::{Value, json};
 use crate::error::{Error, InFile, Result};
 use crate::lines::{Report, Width};
 use crate::places::{self, Access, InputFile};
+use crate::show::Show;
 use crate::table::Grid;
 use crate::{text, time_zones, units};
 
@@ -183,9 +183,7 @@ fn bound(bounds: Option<&ArrayRef>, row: usize, exact: bool) -> Result<String> {
     };
     let refused = |e: arrow_schema::ArrowError| Error::new(e.to_string());
     let bounds = &time_zones::readable_array(bounds).map_err(refused)?;
-    let formatter =
-        ArrayFormatter::try_new(bounds.as_ref(), &FormatOptions::default()).map_err(refused)?;
-    let text = formatter.value(row).try_to_string().map_err(refused)?;
+    let text = Show::new(bounds.as_ref(), "").and_then(|show| show.text(row)).map_err(refused)?;
     let about = if exact { "" } else { "~" };
     Ok(format!("{about}{}", text.escape_debug()))
 }

@@ -3,10 +3,10 @@
 mod fit;
 
 use arrow_array::RecordBatch;
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use comfy_table::{CellAlignment, ColumnConstraint, LineStyle, Row, Table, Width, presets};
 
+use crate::show::Show;
 use crate::time_zones;
 
 /// Longest text of a cell, in characters.
@@ -45,19 +45,14 @@ impl Grid {
     /// Adds the rows of a batch of the same columns.
     pub fn append(&mut self, batch: &RecordBatch) -> Result<(), String> {
         let batch = &time_zones::readable(batch).map_err(|e| e.to_string())?;
-        let options = FormatOptions::default().with_null("null");
-        let formatters = batch
-            .columns()
-            .iter()
-            .map(|column| ArrayFormatter::try_new(column.as_ref(), &options))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|e| e.to_string())?;
-        let cell = |formatter: &ArrayFormatter<'_>, row| {
-            let text = formatter.value(row).try_to_string().map_err(|e| e.to_string())?;
+        let columns = batch.columns().iter().map(|column| Show::new(column.as_ref(), "null"));
+        let columns = columns.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
+        let cell = |column: &Show<'_>, row| {
+            let text = column.text(row).map_err(|e| e.to_string())?;
             Ok(shortened(&text))
         };
         for row in 0..batch.num_rows() {
-            self.rows.push(formatters.iter().map(|f| cell(f, row)).collect::<Result<_, String>>()?);
+            self.rows.push(columns.iter().map(|c| cell(c, row)).collect::<Result<_, String>>()?);
         }
         Ok(())
     }

@@ -152,7 +152,7 @@ fn analyze(args: &Args, quiet: bool) -> Result<Analysis> {
 
 fn analyze_column(sample: &Sample, name: String, field: &Field, args: &Args) -> Result<Analyzed> {
     let array = column(sample, &name)?;
-    let statistics = Statistics::of(&array, sample.file_rows)?;
+    let statistics = Statistics::of(&array, sample.file_rows);
     let trial = Trial::new(field, array.clone(), args.format_version);
     let mut candidates = trial.candidates(args.profile)?;
     let best = recommend(&candidates, args.profile);

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use arrow_array::{Array, ArrayRef};
-use arrow_row::{RowConverter, SortField};
 
 use super::memory::value_bytes;
-use crate::error::{Error, Result};
+use crate::keys::Keys;
 
 /// Statistics of the rows that were looked at.
 #[derive(Debug, Default, PartialEq)]
@@ -16,8 +15,8 @@ pub struct Statistics {
     pub nulls: u64,
     /// Bytes of the values in memory.
     pub bytes: u64,
-    /// Different values in the whole column, estimated from the sample; none for types that have no
-    /// order.
+    /// Different values in the whole column, estimated from the sample; none for types whose values
+    /// are not compared.
     pub distinct: Option<u64>,
     /// Rows of equal value in a row, on average.
     pub run_length: Option<f64>,
@@ -27,7 +26,7 @@ pub struct Statistics {
 
 impl Statistics {
     /// Measures a column of which `file_rows` rows exist.
-    pub fn of(array: &ArrayRef, file_rows: u64) -> Result<Self> {
+    pub fn of(array: &ArrayRef, file_rows: u64) -> Self {
         let rows = array.len() as u64;
         let mut statistics = Self {
             rows,
@@ -36,37 +35,31 @@ impl Statistics {
             bit_width: bit_width(array),
             ..Self::default()
         };
-        if !RowConverter::supports_fields(&[SortField::new(array.data_type().clone())]) {
-            return Ok(statistics);
-        }
-        let (counts, runs) = count(array)?;
+        let Ok(keys) = Keys::new(array.as_ref()) else { return statistics };
+        let (counts, runs) = count(&keys, array.len());
         if runs > 0 {
             statistics.run_length = Some(rows as f64 / runs as f64);
         }
         statistics.distinct = Some(estimate_distinct(&counts, rows, file_rows));
-        Ok(statistics)
+        statistics
     }
 }
 
 /// How often each value occurs, by its hash, and how many runs there are.
-fn count(array: &ArrayRef) -> Result<(HashMap<u64, u32>, u64)> {
-    let failed = |error: arrow_schema::ArrowError| Error::new(error.to_string());
-    let field = SortField::new(array.data_type().clone());
-    let converter = RowConverter::new(vec![field]).map_err(failed)?;
+fn count(keys: &Keys<'_>, rows: usize) -> (HashMap<u64, u32>, u64) {
     let state = RandomState::new();
     let mut counts = HashMap::new();
     let (mut runs, mut last) = (0, None);
-    let step = 1 << 16;
-    for start in (0..array.len()).step_by(step) {
-        let part = array.slice(start, step.min(array.len() - start));
-        for row in &converter.convert_columns(&[part]).map_err(failed)? {
-            let hash = state.hash_one(row);
-            *counts.entry(hash).or_insert(0_u32) += 1;
-            runs += u64::from(last != Some(hash));
-            last = Some(hash);
-        }
+    let mut key = Vec::new();
+    for row in 0..rows {
+        key.clear();
+        keys.write(row, &mut key);
+        let hash = state.hash_one(&key);
+        *counts.entry(hash).or_insert(0_u32) += 1;
+        runs += u64::from(last != Some(hash));
+        last = Some(hash);
     }
-    Ok((counts, runs))
+    (counts, runs)
 }
 
 /// Values that occur once in the sample stand for as many as the sample is short of; the others
@@ -106,7 +99,7 @@ mod tests {
     #[test]
     fn numbers() {
         let array: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(1), None, Some(6)]));
-        let found = Statistics::of(&array, 4).unwrap();
+        let found = Statistics::of(&array, 4);
         assert_eq!((found.rows, found.nulls, found.distinct), (4, 1, Some(3)));
         assert_eq!((found.run_length, found.bit_width), (Some(4.0 / 3.0), Some(3)));
         let negative: ArrayRef = Arc::new(Int16Array::from(vec![-1, 5]).slice(0, 1));
@@ -117,8 +110,8 @@ mod tests {
     fn distinct_values_grow_with_those_seen_once() {
         let text = |i: usize| format!("{}", i.min(50));
         let array: ArrayRef = Arc::new((0..100).map(|i| Some(text(i))).collect::<StringArray>());
-        assert_eq!(Statistics::of(&array, 100).unwrap().distinct, Some(51));
+        assert_eq!(Statistics::of(&array, 100).distinct, Some(51));
         // 50 values occur once: four times the rows, twice as many of them.
-        assert_eq!(Statistics::of(&array, 400).unwrap().distinct, Some(101));
+        assert_eq!(Statistics::of(&array, 400).distinct, Some(101));
     }
 }

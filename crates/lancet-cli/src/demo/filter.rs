@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMicrosecondType;
 use arrow_array::{Array, RecordBatch, Scalar, TimestampMicrosecondArray};
-use arrow_cast::display::array_value_to_string;
 use bytes::Bytes;
 use lancet::{Comparison, FileReader, Filter, ReadOptions, Source, coalesce};
 
@@ -17,6 +16,7 @@ use super::message;
 use super::orders::{MICROS_PER_DAY, ORDERED_AT};
 use super::write::Written;
 use crate::error::{Error, InFile, Result};
+use crate::show::Show;
 
 /// What is asked for of the orders.
 pub const COLUMNS: [&str; 4] = ["order_id", ORDERED_AT, "status", "address.city"];
@@ -52,7 +52,7 @@ pub fn find(file: &Written) -> Result<Found> {
     let in_file = whole.inspect().in_file(&file.path)?;
     let asked = in_file.columns.iter().filter(|column| COLUMNS.contains(&column.name.as_str()));
     let first = TimestampMicrosecondArray::from(vec![day.start]);
-    let text = array_value_to_string(&first, 0).map_err(message)?;
+    let text = Show::new(&first, "").and_then(|show| show.text(0)).map_err(message)?;
     Ok(Found {
         day: text.split('T').next().unwrap_or_default().to_owned(),
         rows: orders.num_rows() as u64,

@@ -6,9 +6,9 @@
 use std::num::NonZero;
 
 use arrow_array::timezone::Tz;
-use arrow_array::types::Date32Type;
-use arrow_cast::parse::{Parser, string_to_datetime};
 use arrow_schema::{DataType, TimeUnit};
+
+use super::moments;
 
 /// The zone of times that were written with an offset.
 pub const UTC: &str = "UTC";
@@ -104,9 +104,7 @@ fn number(text: &str) -> Option<Kind> {
 }
 
 fn date(text: &str) -> Option<Kind> {
-    let bytes = text.as_bytes();
-    let shape = bytes.len() == 10 && bytes.get(4) == Some(&b'-') && bytes.get(7) == Some(&b'-');
-    (shape && Date32Type::parse(text).is_some()).then_some(Kind::Date)
+    moments::date(text).map(|_| Kind::Date)
 }
 
 impl Time {
@@ -126,7 +124,7 @@ impl Time {
             needed: unit(fraction.trim_end_matches('0'))?,
             zoned: !zone.is_empty(),
         };
-        let parsed = string_to_datetime(&utc()?, text).ok()?;
+        let parsed = moments::instant(text, &utc()?)?;
         let fits = time.unit != TimeUnit::Nanosecond || parsed.timestamp_nanos_opt().is_some();
         fits.then_some(time)
     }
@@ -259,6 +257,7 @@ mod tests {
             &["+5"],
             &["1", "1_000"],
             &["2023-02-29"],
+            &["2024-01-1x"],
             &["2024-01-01T25:00:00"],
             &["1e999"],
             &["-"],

@@ -276,7 +276,6 @@ mod tests {
         let array =
             leaf.finish().map_err(|misfit| format!("{}: {}", misfit.row, misfit.message))?;
         assert_eq!(array.data_type(), data_type);
-        let options = arrow_cast::display::FormatOptions::default();
         let utc = DataType::Timestamp(TimeUnit::Second, Some("+00:00".into()));
         let array = match data_type {
             DataType::Timestamp(..) => {
@@ -284,8 +283,8 @@ mod tests {
             }
             _ => array,
         };
-        let formatter = arrow_cast::display::ArrayFormatter::try_new(&array, &options).unwrap();
-        Ok((0..array.len()).map(|i| formatter.value(i).to_string()).collect::<Vec<_>>().join(" "))
+        let show = crate::show::Show::new(array.as_ref(), "").unwrap();
+        Ok((0..array.len()).map(|i| show.text(i).unwrap()).collect::<Vec<_>>().join(" "))
     }
 
     #[test]

@@ -8,8 +8,10 @@ mod csv;
 mod json;
 mod kind;
 mod leaf;
+mod moments;
 #[cfg(test)]
 mod mutants;
+mod numbers;
 mod options;
 mod parquet;
 mod parse;

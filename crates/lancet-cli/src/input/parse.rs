@@ -3,48 +3,46 @@
 use std::sync::Arc;
 
 use arrow_array::timezone::Tz;
-use arrow_array::types::{
-    Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
 use arrow_array::{Array, ArrayRef, BooleanArray, LargeStringArray, StringArray, make_array};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, i256};
-use arrow_cast::parse::{Parser, string_to_datetime};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
 use super::kind::UTC;
+use super::moments;
+use super::numbers::{float, integer};
+
+const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// All texts as values of one of the types that `--types` has a name for.
 pub fn parse(text: &StringArray, data_type: &DataType) -> Result<ArrayRef, ArrowError> {
     use DataType as D;
-    macro_rules! with {
-        ($type:ty) => {
-            numbers(text, data_type, <$type as Parser>::parse)
-        };
-    }
     match data_type {
         D::LargeUtf8 => Ok(Arc::new(text.iter().collect::<LargeStringArray>())),
         D::Boolean => {
             Ok(Arc::new(text.iter().map(|text| boolean(text?)).collect::<BooleanArray>()))
         }
-        D::Int8 => with!(Int8Type),
-        D::Int16 => with!(Int16Type),
-        D::Int32 => with!(Int32Type),
-        D::Int64 => with!(Int64Type),
-        D::UInt8 => with!(UInt8Type),
-        D::UInt16 => with!(UInt16Type),
-        D::UInt32 => with!(UInt32Type),
-        D::UInt64 => with!(UInt64Type),
-        D::Float32 => with!(Float32Type),
-        D::Float64 => with!(Float64Type),
-        D::Date32 => with!(Date32Type),
-        D::Date64 => with!(Date64Type),
-        D::Time32(TimeUnit::Second) => with!(Time32SecondType),
-        D::Time32(TimeUnit::Millisecond) => with!(Time32MillisecondType),
-        D::Time64(TimeUnit::Microsecond) => with!(Time64MicrosecondType),
-        D::Time64(TimeUnit::Nanosecond) => with!(Time64NanosecondType),
+        D::Int8 => numbers(text, data_type, integer::<i8>),
+        D::Int16 => numbers(text, data_type, integer::<i16>),
+        D::Int32 => numbers(text, data_type, integer::<i32>),
+        D::Int64 => numbers(text, data_type, integer::<i64>),
+        D::UInt8 => numbers(text, data_type, integer::<u8>),
+        D::UInt16 => numbers(text, data_type, integer::<u16>),
+        D::UInt32 => numbers(text, data_type, integer::<u32>),
+        D::UInt64 => numbers(text, data_type, integer::<u64>),
+        D::Float32 => numbers(text, data_type, float::<f32>),
+        D::Float64 => numbers(text, data_type, float::<f64>),
+        D::Date32 => numbers(text, data_type, moments::days),
+        D::Date64 => {
+            numbers(text, data_type, |text| Some(i64::from(moments::days(text)?) * MILLIS_PER_DAY))
+        }
+        D::Time32(unit) => numbers(text, data_type, |text| {
+            time_of_day(text, *unit)
+                .map_or_else(|| text.parse::<i32>().ok(), |time| time.try_into().ok())
+        }),
+        D::Time64(unit) => {
+            numbers(text, data_type, |text| time_of_day(text, *unit).or_else(|| text.parse().ok()))
+        }
         D::Timestamp(unit, zone) => {
             // Named zones need a table of zones; UTC does not.
             let zone = zone.as_deref().filter(|zone| *zone != UTC).unwrap_or("+00:00");
@@ -85,8 +83,18 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
+fn time_of_day(text: &str, unit: TimeUnit) -> Option<i64> {
+    let nanos = moments::since_midnight(text)?;
+    Some(match unit {
+        TimeUnit::Second => nanos / 1_000_000_000,
+        TimeUnit::Millisecond => nanos / 1_000_000,
+        TimeUnit::Microsecond => nanos / 1_000,
+        TimeUnit::Nanosecond => nanos,
+    })
+}
+
 fn instant(text: &str, unit: TimeUnit, zone: &Tz) -> Option<i64> {
-    let instant = string_to_datetime(zone, text).ok()?;
+    let instant = moments::instant(text, zone)?;
     match unit {
         TimeUnit::Second => Some(instant.timestamp()),
         TimeUnit::Millisecond => Some(instant.timestamp_millis()),

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::error::Result;
 use datafusion::functions_aggregate::expr_fn::{approx_distinct, avg, count, max, min};
 use datafusion::logical_expr::{Expr, cast, lit};
 use datafusion::prelude::DataFrame;
+
+use crate::show::Show;
 
 /// The figures of one column, as expressions over all rows.
 const FIGURES: usize = 5;
@@ -79,8 +80,7 @@ fn figures(column: &Column, data_type: &DataType) -> [Expr; FIGURES] {
 /// The one value of a figure, as text.
 fn text(values: Option<&ArrayRef>) -> Option<String> {
     let values = values.filter(|values| values.is_valid(0))?;
-    let format = FormatOptions::default();
-    ArrayFormatter::try_new(values.as_ref(), &format).ok()?.value(0).try_to_string().ok()
+    Show::new(values.as_ref(), "").ok()?.text(0).ok()
 }
 
 fn integer(values: Option<&ArrayRef>) -> Option<i64> {

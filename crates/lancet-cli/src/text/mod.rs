@@ -7,15 +7,17 @@
 //! - JSON: `NaN`, `Infinity` and `-Infinity` are strings.
 //! - Times of a zone with a name are written in UTC, with a `Z`.
 
-use std::io::Write;
-use std::sync::Arc;
+mod csv;
+mod floats;
+mod json;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+#[cfg(test)]
+mod json_tests;
+
+use std::io::Write;
+
 use arrow_array::{Array, RecordBatch};
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_json::writer::{Encoder, EncoderFactory, EncoderOptions, NullableEncoder};
-use arrow_schema::{ArrowError, DataType, FieldRef, Schema};
+use arrow_schema::{DataType, Schema};
 
 use crate::format::{Compression, Format};
 use crate::time_zones;
@@ -33,7 +35,7 @@ impl TextEncoder {
     /// An encoder, and what the text begins with.
     pub fn new(format: Format, schema: &Schema) -> Result<(Self, Vec<u8>), String> {
         let start = match format {
-            Format::Csv | Format::Tsv => csv_header(schema, delimiter(format))?,
+            Format::Csv | Format::Tsv => csv::header(schema, delimiter(format))?,
             _ => Vec::new(),
         };
         for field in schema.fields() {
@@ -50,7 +52,7 @@ impl TextEncoder {
         let text = match self.format {
             Format::Csv | Format::Tsv => {
                 self.warn_of_null(&batch);
-                csv(&batch, delimiter(self.format))?
+                csv::rows(&batch, delimiter(self.format))?
             }
             Format::Json => self.items(&json_lines(&batch)?),
             _ => json_lines(&batch)?,
@@ -168,136 +170,16 @@ fn delimiter(format: Format) -> u8 {
     if format == Format::Tsv { b'\t' } else { b',' }
 }
 
-/// The header line of a CSV file. Fails on the first column that CSV cannot hold.
-fn csv_header(schema: &Schema, delimiter: u8) -> Result<Vec<u8>, String> {
-    if let Some(nested) = schema.fields().iter().find(|f| f.data_type().is_nested()) {
-        return Err(format!(
-            "CSV cannot hold the nested column `{}` ({}); choose other columns, or JSON lines",
-            nested.name(),
-            nested.data_type()
-        ));
-    }
-    let mut text = Vec::new();
-    for (at, field) in schema.fields().iter().enumerate() {
-        separate(at, delimiter, &mut text);
-        push_field(field.name(), delimiter, &mut text);
-    }
-    text.push(b'\n');
-    Ok(text)
-}
-
-/// The rows of a batch as CSV, without a header line.
-fn csv(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, String> {
-    let options = FormatOptions::default();
-    let schema = batch.schema();
-    let named = |at: usize, error: ArrowError| {
-        format!("column `{}` cannot be written as text: {error}", schema.field(at).name())
-    };
-    let mut columns = Vec::with_capacity(batch.num_columns());
-    for (at, array) in batch.columns().iter().enumerate() {
-        let formatter = ArrayFormatter::try_new(array, &options).map_err(|e| named(at, e))?;
-        columns.push((formatter, array.logical_nulls()));
-    }
-    let (mut text, mut value) = (Vec::new(), String::new());
-    for row in 0..batch.num_rows() {
-        for (at, (formatter, nulls)) in columns.iter().enumerate() {
-            separate(at, delimiter, &mut text);
-            if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-                // A line with nothing on it would be left out by those who read it.
-                text.extend_from_slice(if columns.len() == 1 { b"\"\"" } else { b"" });
-                continue;
-            }
-            value.clear();
-            formatter.value(row).write(&mut value).map_err(|e| named(at, e))?;
-            push_field(&value, delimiter, &mut text);
-        }
-        text.push(b'\n');
-    }
-    Ok(text)
-}
-
-fn separate(at: usize, delimiter: u8, text: &mut Vec<u8>) {
-    if at > 0 {
-        text.push(delimiter);
-    }
-}
-
-/// A field that is not null: in quotes if it is empty or would be cut.
-fn push_field(value: &str, delimiter: u8, text: &mut Vec<u8>) {
-    let special = |byte: u8| matches!(byte, b'"' | b'\n' | b'\r') || byte == delimiter;
-    if !value.is_empty() && !value.bytes().any(special) {
-        return text.extend_from_slice(value.as_bytes());
-    }
-    text.push(b'"');
-    text.extend_from_slice(value.replace('"', "\"\"").as_bytes());
-    text.push(b'"');
-}
-
 /// The rows of a batch as JSON objects, one per line. Nulls are written, so that every line has every column.
 pub fn json_lines(batch: &RecordBatch) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let mut writer = arrow_json::WriterBuilder::new()
-        .with_explicit_nulls(true)
-        .with_encoder_factory(Arc::new(NamedFloats))
-        .build::<_, arrow_json::writer::LineDelimited>(&mut bytes);
-    writer.write(batch).and_then(|()| writer.finish()).map_err(|e| e.to_string())?;
-    drop(writer);
-    Ok(bytes)
-}
-
-/// JSON has no numbers for NaN and the infinities, so they become strings.
-#[derive(Debug)]
-struct NamedFloats;
-
-impl EncoderFactory for NamedFloats {
-    fn make_default_encoder<'a>(
-        &self,
-        _field: &'a FieldRef,
-        array: &'a dyn Array,
-        _options: &'a EncoderOptions,
-    ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
-        let values: Vec<f64> = match array.data_type() {
-            DataType::Float64 => array.as_primitive::<Float64Type>().values().to_vec(),
-            DataType::Float32 => {
-                array.as_primitive::<Float32Type>().values().iter().map(|v| f64::from(*v)).collect()
-            }
-            DataType::Float16 => {
-                array.as_primitive::<Float16Type>().values().iter().map(|v| f64::from(*v)).collect()
-            }
-            _ => return Ok(None),
-        };
-        if values.iter().all(|value| value.is_finite()) {
-            return Ok(None);
-        }
-        let short = *array.data_type() != DataType::Float64;
-        Ok(Some(NullableEncoder::new(Box::new(Floats { values, short }), array.nulls().cloned())))
-    }
-}
-
-struct Floats {
-    values: Vec<f64>,
-    /// Whether the values were narrower, and are written with fewer digits.
-    short: bool,
-}
-
-impl Encoder for Floats {
-    fn encode(&mut self, index: usize, out: &mut Vec<u8>) {
-        let value = self.values.get(index).copied().unwrap_or_default();
-        if value.is_nan() {
-            out.extend_from_slice(b"\"NaN\"");
-        } else if value.is_infinite() {
-            let name: &[u8] = if value > 0.0 { b"\"Infinity\"" } else { b"\"-Infinity\"" };
-            out.extend_from_slice(name);
-        } else if self.short {
-            let _ = serde_json::to_writer(out, &(value as f32)); // a Vec takes everything
-        } else {
-            let _ = serde_json::to_writer(out, &value);
-        }
-    }
+    json::lines(batch).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::types::Float32Type;
     use arrow_array::{
         ArrayRef, BinaryArray, Float32Array, Float64Array, Int32Array, ListArray, StringArray,
         StructArray, TimestampSecondArray,

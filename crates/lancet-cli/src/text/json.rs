@@ -1,0 +1,220 @@
+//! Rows as JSON.
+//!
+//! Numbers, decimals too, are numbers; `NaN` and the infinities, for which JSON has none, are strings, as are times and
+//! bytes (in hex). Nulls are written, so that every object has every field.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, ListLikeArray, MapArray, RecordBatch, downcast_dictionary_array,
+    downcast_integer_array, downcast_run_array,
+};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
+use arrow_schema::{ArrowError, DataType, Fields};
+
+use super::floats::floats;
+use crate::show::{Show, hex, numbers};
+
+/// The rows of a batch as objects, one per line.
+pub fn lines(batch: &RecordBatch) -> Result<Vec<u8>, ArrowError> {
+    let schema = batch.schema();
+    let columns = fields(schema.fields(), batch.columns())?;
+    let mut text = Vec::new();
+    for row in 0..batch.num_rows() {
+        object(&columns, row, &mut text);
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+/// Writes the values of an array.
+struct Json<'a> {
+    nulls: Option<&'a NullBuffer>,
+    value: Value<'a>,
+}
+
+/// Writes a value that is not null.
+pub type Value<'a> = Box<dyn Fn(usize, &mut Vec<u8>) + 'a>;
+
+impl<'a> Json<'a> {
+    fn new(array: &'a dyn Array) -> Result<Self, ArrowError> {
+        Ok(Self { nulls: array.nulls(), value: value(array)? })
+    }
+
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return null(row, out);
+        }
+        (self.value)(row, out);
+    }
+}
+
+fn value<'a>(array: &'a dyn Array) -> Result<Value<'a>, ArrowError> {
+    use DataType as D;
+    macro_rules! texts {
+        ($array:expr) => {{
+            let array = $array;
+            Box::new(move |row, out| string(array.value(row), out))
+        }};
+    }
+    macro_rules! bytes {
+        ($array:expr) => {{
+            let array = $array;
+            Box::new(move |row, out| {
+                out.push(b'"');
+                hex(array.value(row), out);
+                out.push(b'"');
+            })
+        }};
+    }
+    Ok(downcast_integer_array! {
+        array => Box::new(move |row, out| numbers::integer(array.value(row), out)),
+        of @ (D::Float16 | D::Float32 | D::Float64) => floats(array).ok_or_else(|| unknown(of))?,
+        D::Boolean => {
+            let array = array.as_boolean();
+            Box::new(move |row, out| {
+                out.extend_from_slice(if array.value(row) { b"true" } else { b"false" });
+            })
+        }
+        D::Null => Box::new(null),
+        D::Utf8 => texts!(array.as_string::<i32>()),
+        D::LargeUtf8 => texts!(array.as_string::<i64>()),
+        D::Utf8View => texts!(array.as_string_view()),
+        D::Binary => bytes!(array.as_binary::<i32>()),
+        D::LargeBinary => bytes!(array.as_binary::<i64>()),
+        D::BinaryView => bytes!(array.as_binary_view()),
+        D::FixedSizeBinary(_) => bytes!(array.as_fixed_size_binary()),
+        D::Decimal32(..) | D::Decimal64(..) | D::Decimal128(..) | D::Decimal256(..) => {
+            let show = Show::new(array, "")?;
+            Box::new(move |row, out| show.write_or_tell(row, out))
+        }
+        D::List(_) => lists(array.as_list::<i32>())?,
+        D::LargeList(_) => lists(array.as_list::<i64>())?,
+        D::ListView(_) => lists(array.as_list_view::<i32>())?,
+        D::LargeListView(_) => lists(array.as_list_view::<i64>())?,
+        D::FixedSizeList(..) => lists(array.as_fixed_size_list())?,
+        D::Struct(of) => {
+            let fields = fields(of, array.as_struct().columns())?;
+            Box::new(move |row, out| object(&fields, row, out))
+        }
+        D::Map(..) => maps(array.as_map())?,
+        D::Dictionary(..) => downcast_dictionary_array! {
+            array => {
+                let (keys, values) = (array.keys().values(), Json::new(array.values().as_ref())?);
+                Box::new(move |row, out| values.write(keys[row].as_usize(), out))
+            },
+            other => return Err(unknown(other))
+        },
+        D::RunEndEncoded(..) => downcast_run_array! {
+            array => {
+                let values = Json::new(array.values().as_ref())?;
+                Box::new(move |row, out| values.write(array.get_physical_index(row), out))
+            },
+            other => return Err(unknown(other))
+        },
+        other if other.is_temporal() => {
+            let show = Show::new(array, "")?;
+            Box::new(move |row, out| times(&show, row, out))
+        }
+        other => return Err(unknown(other)),
+    })
+}
+
+fn unknown(data_type: &DataType) -> ArrowError {
+    let what = format!("Unsupported data type for JSON encoding: {data_type:?}");
+    ArrowError::JsonError(what)
+}
+
+fn null(_: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"null");
+}
+
+fn string(text: &str, out: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(out, text); // a Vec takes everything
+}
+
+/// A time that has no date is told in words, which may hold quotes.
+fn times(show: &Show<'_>, row: usize, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.push(b'"');
+    match show.write(row, out) {
+        Ok(()) => out.push(b'"'),
+        Err(error) => {
+            out.truncate(start);
+            string(&format!("ERROR: {error}"), out);
+        }
+    }
+}
+
+fn lists<L: ListLikeArray>(array: &L) -> Result<Value<'_>, ArrowError> {
+    let items = Json::new(array.values().as_ref())?;
+    Ok(Box::new(move |row, out| {
+        out.push(b'[');
+        for (at, item) in array.element_range(row).enumerate() {
+            separate(at, out);
+            items.write(item, out);
+        }
+        out.push(b']');
+    }))
+}
+
+/// Objects, whose keys have to be strings.
+fn maps(array: &MapArray) -> Result<Value<'_>, ArrowError> {
+    let of = array.keys().data_type();
+    if !matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+        let what = format!("Only UTF8 keys supported by JSON MapArray Writer: got {of:?}");
+        return Err(ArrowError::JsonError(what));
+    }
+    let refused = |what: &str| {
+        Err(ArrowError::InvalidArgumentError(format!("Encountered nulls in MapArray {what}")))
+    };
+    if array.keys().null_count() > 0 {
+        return refused("keys");
+    }
+    if array.entries().null_count() > 0 {
+        return refused("entries");
+    }
+    let keys = Json::new(array.keys().as_ref())?;
+    let values = Json::new(array.values().as_ref())?;
+    let offsets = array.value_offsets();
+    Ok(Box::new(move |row, out| {
+        let entries = offsets[row].as_usize()..offsets[row + 1].as_usize();
+        out.push(b'{');
+        for (at, entry) in entries.enumerate() {
+            separate(at, out);
+            keys.write(entry, out);
+            out.push(b':');
+            values.write(entry, out);
+        }
+        out.push(b'}');
+    }))
+}
+
+/// The names of fields, with what stands behind them, and their values.
+fn fields<'a>(
+    fields: &Fields,
+    columns: &'a [ArrayRef],
+) -> Result<Vec<(Vec<u8>, Json<'a>)>, ArrowError> {
+    let named = fields.iter().zip(columns).map(|(field, values)| {
+        let mut name = Vec::with_capacity(field.name().len() + 3);
+        string(field.name(), &mut name);
+        name.push(b':');
+        Ok((name, Json::new(values.as_ref())?))
+    });
+    named.collect()
+}
+
+fn object(fields: &[(Vec<u8>, Json<'_>)], row: usize, out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (at, (name, values)) in fields.iter().enumerate() {
+        separate(at, out);
+        out.extend_from_slice(name);
+        values.write(row, out);
+    }
+    out.push(b'}');
+}
+
+fn separate(at: usize, out: &mut Vec<u8>) {
+    if at > 0 {
+        out.push(b',');
+    }
+}
