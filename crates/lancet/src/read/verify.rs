@@ -34,6 +34,9 @@ pub(super) const SOME_ROWS: u64 = 8192;
 /// Fields are read in stretches such that each has this many bytes of the file, on average.
 pub(super) const STRETCH_BYTES: u64 = 4096;
 
+/// So many different things that are not read are told of; a forged file could have one for each page.
+const MAX_UNREAD: usize = 100;
+
 /// What [`FileReader::verify`] found.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -61,7 +64,7 @@ impl Verification {
             Err(Error::Corrupt(corrupt)) => self.problems.push(*corrupt),
             Err(Error::Unsupported(what)) => {
                 // Every page may say the same.
-                if !self.unread.contains(&what) {
+                if self.unread.len() < MAX_UNREAD && !self.unread.contains(&what) {
                     self.unread.push(what);
                 }
             }
@@ -71,9 +74,7 @@ impl Verification {
         }
         Ok(None)
     }
-}
 
-impl Verification {
     /// Whether everything so far was read, and is as it should be.
     pub(super) fn is_clean(&self) -> bool {
         self.problems.is_empty() && self.unread.is_empty()
@@ -364,4 +365,22 @@ fn alike_at(column: &LoadedColumn<'_>, row: u64) -> bool {
     let after = column.column.pages.partition_point(|page| page.first_row <= entry);
     let page = after.checked_sub(1).and_then(|page| column.column.pages.get(page));
     page.is_some_and(Page::rows_are_alike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_read_is_told_once_and_not_for_ever() {
+        let mut found = Verification::default();
+        for page in 0..10_000 {
+            let error: Result<()> = Err(Error::unsupported(format!("page {}", page / 2)));
+            assert!(found.note(error).unwrap().is_none());
+        }
+        assert_eq!(found.unread.len(), MAX_UNREAD);
+        assert_eq!(found.unread.first().map(String::as_str), Some("page 0"));
+        assert_eq!(found.unread.get(1).map(String::as_str), Some("page 1"));
+        assert!(!found.is_clean());
+    }
 }
