@@ -1,8 +1,12 @@
 //! Arrays rebuilt with other types at their leaves, whatever lists, structs and dictionaries are around them.
 
 use arrow_array::{Array, ArrayRef, make_array};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType};
+
+/// A day of `date64`, in milliseconds.
+pub const DAY: i64 = 86_400_000;
 
 /// The array as `to`, which has the same shape; `leaf` makes the values of one type those of another.
 pub fn convert(
@@ -37,6 +41,19 @@ fn walk(
     let children = children.map(|(child, to)| walk(child.clone(), to, leaf));
     let children = children.collect::<Result<_, _>>()?;
     data.into_builder().data_type(to.clone()).child_data(children).build()
+}
+
+/// An array of values that are held as `N`.
+pub fn held<N: ArrowNativeType>(
+    values: Vec<N>,
+    nulls: Option<NullBuffer>,
+    data_type: &DataType,
+) -> Result<ArrayData, ArrowError> {
+    ArrayData::builder(data_type.clone())
+        .len(values.len())
+        .add_buffer(Buffer::from_vec(values))
+        .nulls(nulls)
+        .build()
 }
 
 /// The same values under the name of another type that holds them alike.

@@ -6,13 +6,11 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_buffer::{ArrowNativeType, Buffer};
+use arrow_buffer::ArrowNativeType;
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 
 use crate::leaves;
-
-const DAY_MILLISECONDS: i64 = 86_400_000;
 
 /// The schema that a Parquet file of such batches has.
 pub fn schema(schema: &Schema) -> SchemaRef {
@@ -53,12 +51,12 @@ fn leaf(data: ArrayData, to: &DataType) -> Result<ArrayData, ArrowError> {
 }
 
 fn day(milliseconds: i64) -> Result<i32, String> {
-    if milliseconds % DAY_MILLISECONDS != 0 {
+    if milliseconds % leaves::DAY != 0 {
         return Err(format!(
             "the date64 {milliseconds} has a time of day, which a date in Parquet cannot have"
         ));
     }
-    let day = milliseconds / DAY_MILLISECONDS;
+    let day = milliseconds / leaves::DAY;
     i32::try_from(day).map_err(|_| format!("the date64 {milliseconds} is too far for Parquet"))
 }
 
@@ -72,11 +70,7 @@ fn mapped<A: ArrowNativeType, B: ArrowNativeType>(
     let values =
         values.map(|(row, value)| if data.is_valid(row) { map(*value) } else { Ok(B::default()) });
     let values = values.collect::<Result<Vec<B>, _>>().map_err(ArrowError::CastError)?;
-    ArrayData::builder(to.clone())
-        .len(data.len())
-        .add_buffer(Buffer::from_vec(values))
-        .nulls(data.nulls().cloned())
-        .build()
+    leaves::held(values, data.nulls().cloned(), to)
 }
 
 fn field(field: &FieldRef) -> FieldRef {
@@ -113,8 +107,7 @@ mod tests {
     fn seconds_become_milliseconds_at_any_depth() {
         let times: ArrayRef = Arc::new(TimestampSecondArray::from(vec![Some(7), None]));
         let clock: ArrayRef = Arc::new(Time32SecondArray::from(vec![1, 2]));
-        let dates: ArrayRef =
-            Arc::new(Date64Array::from(vec![DAY_MILLISECONDS, -DAY_MILLISECONDS]));
+        let dates: ArrayRef = Arc::new(Date64Array::from(vec![leaves::DAY, -leaves::DAY]));
         let flat = RecordBatch::try_from_iter([("t", times), ("c", clock), ("d", dates)]).unwrap();
         let nested: ArrayRef = Arc::new(StructArray::from(flat.clone()));
         let nested = RecordBatch::try_from_iter([("s", nested)]).unwrap();

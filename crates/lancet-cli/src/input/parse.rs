@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use arrow_array::timezone::Tz;
 use arrow_array::{Array, ArrayRef, BooleanArray, LargeStringArray, StringArray, make_array};
-use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, i256};
-use arrow_data::ArrayData;
+use arrow_buffer::{ArrowNativeType, NullBuffer, i256};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
 use super::kind::UTC;
 use super::moments;
 use super::numbers::{float, integer};
-
-const MILLIS_PER_DAY: i64 = 86_400_000;
+use crate::leaves;
 
 /// All texts as values of one of the types that `--types` has a name for.
 pub fn parse(text: &StringArray, data_type: &DataType) -> Result<ArrayRef, ArrowError> {
@@ -34,7 +32,7 @@ pub fn parse(text: &StringArray, data_type: &DataType) -> Result<ArrayRef, Arrow
         D::Float64 => numbers(text, data_type, float::<f64>),
         D::Date32 => numbers(text, data_type, moments::days),
         D::Date64 => {
-            numbers(text, data_type, |text| Some(i64::from(moments::days(text)?) * MILLIS_PER_DAY))
+            numbers(text, data_type, |text| Some(i64::from(moments::days(text)?) * leaves::DAY))
         }
         D::Time32(unit) => numbers(text, data_type, |text| {
             time_of_day(text, *unit)
@@ -67,11 +65,8 @@ fn numbers<N: ArrowNativeType>(
 ) -> Result<ArrayRef, ArrowError> {
     let parsed: Vec<Option<N>> = text.iter().map(|text| parse(text?)).collect();
     let values: Vec<N> = parsed.iter().map(|value| value.unwrap_or_default()).collect();
-    let data = ArrayData::builder(data_type.clone())
-        .len(text.len())
-        .add_buffer(Buffer::from_vec(values))
-        .nulls(Some(NullBuffer::from_iter(parsed.iter().map(Option::is_some))));
-    Ok(make_array(data.build()?))
+    let nulls = NullBuffer::from_iter(parsed.iter().map(Option::is_some));
+    Ok(make_array(leaves::held(values, Some(nulls), data_type)?))
 }
 
 /// The words that databases know.
