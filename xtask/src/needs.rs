@@ -22,7 +22,7 @@ pub(crate) fn check() -> Result<()> {
     let names: Vec<&str> = NEEDS.iter().map(|(name, ..)| *name).collect();
     println!("Needs {}, and package indexes in reach for the first run.", names.join(", "));
     println!(
-        "The first run takes about 20 minutes on two cores and 8 GB of disk, later ones a third of that."
+        "The first run takes about 25 minutes on two cores and 8 GB of disk, later ones a third of that."
     );
     println!("Built into {}", crate::target()?.display());
     println!("Environment of the reference: {}", crate::python::folder(&crate::root())?.display());
