@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::timezone::Tz;
-use arrow_array::{Array, ArrayRef, BooleanArray, LargeStringArray, StringArray, make_array};
+use arrow_array::{ArrayRef, BooleanArray, LargeStringArray, StringArray, make_array};
 use arrow_buffer::{ArrowNativeType, NullBuffer, i256};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
