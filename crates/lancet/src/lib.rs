@@ -163,6 +163,7 @@ mod read;
 pub mod row_ids;
 mod schema;
 mod set_once;
+mod span;
 mod write;
 mod zones;
 
@@ -178,6 +179,7 @@ pub use read::{
     ReadOptions, ReadRequest, Request, Scan, ScanRequests, SearchCache, Source, ZoneMapRequest,
     coalesce,
 };
+pub use span::Span;
 pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
 pub use zones::filter::{Comparison, Filter};
 pub use zones::map::{ColumnStatistics, ZoneMap};
