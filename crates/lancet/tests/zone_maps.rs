@@ -20,7 +20,9 @@ use arrow_array::{
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field};
 use counted::Counted;
-use lancet::{Comparison, FileReader, FileWriter, Filter, ReadOptions, Version, WriteOptions};
+use lancet::{
+    Comparison, FileReader, FileWriter, Filter, ReadOptions, Span, Version, WriteOptions,
+};
 
 const VERSIONS: [Version; 3] = [Version::V2_0, Version::V2_1, Version::V2_2];
 
@@ -234,7 +236,7 @@ fn maps_are_read_once_and_together() {
     let rounds = source.rounds();
     assert_eq!(rounds.iter().map(Vec::len).collect::<Vec<_>>(), [2], "{rounds:?}");
     reader.prune(&filter).unwrap();
-    assert_eq!(source.rounds(), Vec::<Vec<Range<u64>>>::new());
+    assert_eq!(source.rounds(), Vec::<Vec<Span>>::new());
 }
 
 #[test]

@@ -8,8 +8,6 @@
 //! | 0 | 0 | an empty value |
 //! | 0 | p | null; `p >> 16` is the definition level |
 
-use std::ops::Range;
-
 use bytes::Bytes;
 
 use super::PageTask;
@@ -20,13 +18,14 @@ use super::mini_block::{self, MiniBlockIndex};
 use super::rules::Rules;
 use super::sink::{LeafSink, LeafType, SinkValues};
 use crate::codec::{Encoding, FixedValues, Scratch, ValueType, Values, VariableValues};
-use crate::error::{Error, Result, ensure};
+use crate::error::{Error, Result};
 use crate::levels::{Layer, LayerKind, Numbering};
+use crate::span::Span;
 
 /// The payloads of a batch, as spans of the file; null and empty values have empty spans.
 #[derive(Debug, Default)]
 pub(crate) struct Descriptions {
-    pub(crate) spans: Vec<Range<u64>>,
+    pub(crate) spans: Vec<Span>,
 }
 
 impl Descriptions {
@@ -34,7 +33,7 @@ impl Descriptions {
     pub(crate) const ENTRY_BYTES: u64 = 16;
 
     pub(crate) fn push_default(&mut self, n: usize) -> Result<()> {
-        self.spans.resize(self.spans.len().saturating_add(n), 0..0);
+        self.spans.resize(self.spans.len().saturating_add(n), Span::default());
         Ok(())
     }
 
@@ -57,7 +56,7 @@ impl Descriptions {
     pub(crate) fn as_values(&self) -> Values {
         let mut fields = [FixedValues::new(64), FixedValues::new(64)];
         for span in &self.spans {
-            let pair = [span.start, span.end.saturating_sub(span.start)];
+            let pair = [span.start(), span.len()];
             for (field, value) in fields.iter_mut().zip(pair) {
                 field.data.to_mut().push(value);
                 field.len = field.len.saturating_add(1);
@@ -103,11 +102,10 @@ pub(super) fn decode(
     let pairs = pairs.zip(sizes.data.typed_data::<u64>());
     for (position, size) in pairs {
         let (span, level) = match (*position, *size) {
-            (_, 0) => (0..0, null_level(*position, max_def)?),
+            (_, 0) => (Span::default(), null_level(*position, max_def)?),
             (position, size) => {
-                let end = position.checked_add(size);
-                ensure!(end.is_some(), "a blob of {size} bytes at {position}");
-                (position..end.unwrap_or(position), 0)
+                let rule = || Error::corrupt(format!("a blob of {size} bytes at {position}"));
+                (Span::at(position, size).ok_or_else(rule)?, 0)
             }
         };
         out.spans.push(span);

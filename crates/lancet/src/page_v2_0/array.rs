@@ -9,6 +9,7 @@ use super::{Fetched, count, count_in, size};
 use crate::codec::flat::Rows;
 use crate::codec::{self, FixedValues, Scratch, ValueType, Values};
 use crate::error::{Error, Locate, Result, ensure};
+use crate::span::Span;
 
 /// An array of values, some of which may be null.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,13 +86,13 @@ impl Array {
     }
 
     /// The spans that [`Array::parse_index`] needs; often none.
-    pub(super) fn index_spans(&self) -> Result<Vec<Range<u64>>> {
+    pub(super) fn index_spans(&self) -> Result<Vec<Span>> {
         let streams = self.streams();
         let compressed = streams.iter().filter_map(|(_, stream)| match &stream.form {
-            Form::Compressed { buffer, .. } => Some(buffer.span.clone()),
+            Form::Compressed { buffer, .. } => Some(buffer.span),
             _ => None,
         });
-        let mut spans: Vec<Range<u64>> = compressed.collect();
+        let mut spans: Vec<Span> = compressed.collect();
         if let Shape::Dictionary(dictionary) = &self.shape {
             dictionary.items.spans(&[0..dictionary.items.len], &mut spans)?;
         }
@@ -116,7 +117,7 @@ impl Array {
                 Ok(bytes)
             };
             let bytes = expand().in_buffer(buffer.number.unwrap_or(0))?;
-            index.expanded.push((buffer.span.clone(), bytes.into()));
+            index.expanded.push((buffer.span, bytes.into()));
         }
         if let Shape::Dictionary(dictionary) = &self.shape {
             let mut values = Values::new(&dictionary.value_type);
@@ -130,7 +131,7 @@ impl Array {
     }
 
     /// The spans that hold some rows; for strings those of the first round.
-    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Span>) -> Result<()> {
         self.nulls.masks.iter().try_for_each(|mask| mask.spans(rows, out))?;
         match &self.shape {
             Shape::Nothing => Ok(()),

@@ -24,6 +24,7 @@ use crate::codec::general;
 use crate::codec::{FixedValues, Scheme, ValueType, Values, VariableValues};
 use crate::error::{Error, Result};
 use crate::proto::encodings as pb;
+use crate::span::Span;
 use pb::array_encoding::ArrayEncoding as Message;
 use pb::nullable::{AllNull, NoNull, Nullability, SomeNull};
 
@@ -157,7 +158,8 @@ impl Encoder {
         key_bits: Option<u64>,
         num_rows: usize,
     ) -> Result<EncodedArray> {
-        let spans: Vec<_> = self.buffers.iter().map(|buffer| 0..count(buffer.len())).collect();
+        let spans = self.buffers.iter().map(|buffer| Span::between(0, count(buffer.len())));
+        let spans: Vec<_> = spans.collect();
         let parser = Parser { buffers: Buffers { page: &spans, column: &[], file: &[] } };
         let num_rows = count(num_rows);
         let description = parser.leaf(&message, value_type, key_bits, num_rows)?.to_string();

@@ -4,7 +4,6 @@
 //! `nullable` may stand anywhere around values, and old writers left it out or wrapped more in it
 //! than today's do, so it is taken off wherever it stands.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::array::{Array, Dictionary, Nulls, Shape};
@@ -16,6 +15,7 @@ use crate::codec::fsst::SymbolTable;
 use crate::codec::{Scheme, ValueType};
 use crate::error::{Error, Result, ensure};
 use crate::proto::encodings as pb;
+use crate::span::Span;
 use pb::array_encoding::ArrayEncoding as Message;
 use pb::nullable::Nullability;
 
@@ -25,9 +25,9 @@ const MAX_DEPTH: usize = 32;
 /// The buffers that an encoding may name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Buffers<'a> {
-    pub(super) page: &'a [Range<u64>],
-    pub(super) column: &'a [Range<u64>],
-    pub(super) file: &'a [Range<u64>],
+    pub(super) page: &'a [Span],
+    pub(super) column: &'a [Span],
+    pub(super) file: &'a [Span],
 }
 
 /// Reads messages into arrays.
@@ -345,13 +345,13 @@ impl Parser<'_> {
             other => return Err(Error::corrupt(format!("buffers of kind {other}"))),
         };
         let number = usize::try_from(message.buffer_index).unwrap_or(usize::MAX);
-        let Some(span) = list.get(number) else {
+        let Some(&span) = list.get(number) else {
             let len = list.len();
             let rule = format!("buffer {number} is named, but the {whose} has {len}");
             return Err(Error::corrupt(rule));
         };
         let number = (message.buffer_type == 0).then_some(number);
-        Ok(Buffer { number, span: span.clone() })
+        Ok(Buffer { number, span })
     }
 }
 

@@ -18,6 +18,7 @@ use super::validity::bitmap;
 use super::{Fetched, count};
 use crate::codec::{FixedValues, Scratch};
 use crate::error::{Error, Result, ensure};
+use crate::span::Span;
 
 /// The ends of a page.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +47,7 @@ fn with_previous(rows: &[Range<u64>]) -> Vec<Range<u64>> {
 }
 
 impl Ends {
-    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Span>) -> Result<()> {
         self.words.spans(&with_previous(rows), out)
     }
 
@@ -130,17 +131,17 @@ mod tests {
 
     use super::super::stream::{Buffer, Form};
     use super::*;
+    use crate::span::span;
 
     fn locate(stored: &[u64], adjustment: u64, rows: &[Range<u64>]) -> Result<Vec<Located>> {
         let file: Bytes = stored.iter().flat_map(|o| o.to_le_bytes()).collect::<Vec<_>>().into();
-        let buffer = Buffer { number: Some(0), span: 0..file.len() as u64 };
+        let buffer = Buffer { number: Some(0), span: span(0..file.len() as u64) };
         let len = stored.len() as u64;
         let words = Stream { bits: 64, len: Some(len), form: Form::Flat(buffer) };
         let ends = Ends { words, adjustment, len };
         let mut spans = Vec::new();
         ends.spans(rows, &mut spans)?;
-        let bytes: Vec<Bytes> =
-            spans.iter().map(|s| file.slice(s.start as usize..s.end as usize)).collect();
+        let bytes: Vec<Bytes> = spans.iter().map(|s| s.cut(0, &file).unwrap()).collect();
         let index = ArrayIndex::default();
         let mut scratch = Scratch::new(1 << 20);
         ends.locate(rows, 5, &mut Fetched::new(&bytes), &index, &mut scratch)

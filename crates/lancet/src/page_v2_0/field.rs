@@ -19,6 +19,7 @@ use crate::schema::byte_array::byte_array;
 use crate::schema::columns::{Leaf, LeafKind, Node};
 use crate::schema::descriptions::is_described;
 use crate::schema::to_arrow::{list_array, refused};
+use crate::span::Span;
 
 /// What reads need of their file.
 pub(crate) struct Shared<'a> {
@@ -93,7 +94,7 @@ impl FieldRead {
     }
 
     /// Adds the spans whose bytes are needed next.
-    pub(crate) fn wants(&self, node: &Node, out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(crate) fn wants(&self, node: &Node, out: &mut Vec<Span>) -> Result<()> {
         match (self, node) {
             (Self::Empty(_), _) => Ok(()),
             (Self::Leaf(read), Node::Leaf(leaf)) => read.wants(is_described(leaf), out),

@@ -27,6 +27,7 @@ use crate::page::{LeafSink, LeafType, SinkValues, dictionary};
 use crate::schema::columns::{Leaf, Node};
 use crate::schema::descriptions::is_described;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
+use crate::span::Span;
 
 /// A read in progress.
 #[derive(Debug)]
@@ -85,7 +86,7 @@ impl LeafRead {
     }
 
     /// Adds the spans of the next round.
-    pub(super) fn wants(&self, described: bool, out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn wants(&self, described: bool, out: &mut Vec<Span>) -> Result<()> {
         match self.stage {
             Stage::Values => self.want_values(out),
             Stage::Strings => self.want_strings(out),
@@ -93,7 +94,7 @@ impl LeafRead {
                 if let SinkValues::Blob(blobs) = &self.values
                     && !described
                 {
-                    out.extend(blobs.spans.iter().filter(|span| !span.is_empty()).cloned());
+                    out.extend(blobs.spans.iter().filter(|span| !span.is_empty()));
                 }
                 Ok(())
             }
@@ -102,7 +103,7 @@ impl LeafRead {
         .in_column(self.column.number)
     }
 
-    fn want_values(&self, out: &mut Vec<Range<u64>>) -> Result<()> {
+    fn want_values(&self, out: &mut Vec<Span>) -> Result<()> {
         for read in &self.pages {
             let (page, array) = array_of(&self.column, read)?;
             if read.index.is_none() {
@@ -113,7 +114,7 @@ impl LeafRead {
         Ok(())
     }
 
-    fn want_strings(&self, out: &mut Vec<Range<u64>>) -> Result<()> {
+    fn want_strings(&self, out: &mut Vec<Span>) -> Result<()> {
         for read in &self.pages {
             let (page, array) = array_of(&self.column, read)?;
             if let (Shape::Strings(strings), Some((found, _))) = (&array.shape, &read.strings) {
@@ -279,8 +280,7 @@ impl LeafRead {
             self.values = SinkValues::Plain(blobs.as_values());
             return Ok(());
         }
-        let sizes = blobs.spans.iter().map(|span| span.end.saturating_sub(span.start));
-        scratch.claim(sizes.fold(0, u64::saturating_add), "the blobs of the rows")?;
+        scratch.claim(Span::total(&blobs.spans), "the blobs of the rows")?;
         self.values = SinkValues::Plain(blobs.filled(bytes)?);
         Ok(())
     }
@@ -381,12 +381,12 @@ fn describe_blobs(
 ) -> Result<Option<FixedValues>> {
     let (pairs, _) = pairs.data.typed_data::<u64>().as_chunks::<2>();
     for &[position, size] in pairs {
-        let end = position.checked_add(size).filter(|end| size == 0 || *end <= data_end);
-        let Some(end) = end else {
+        let span = Span::at(position, size).filter(|span| size == 0 || span.end() <= data_end);
+        let Some(span) = span else {
             let rule = format!("a blob of {size} bytes at {position} lies outside the data");
             return Err(Error::corrupt(rule));
         };
-        out.spans.push(if size == 0 { 0..0 } else { position..end });
+        out.spans.push(if size == 0 { Span::default() } else { span });
     }
     if !pairs.contains(&[1, 0]) {
         return Ok(None);

@@ -14,6 +14,7 @@ use super::validity::Validity;
 use crate::codec::{Budget, Scratch};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::ListOffsets;
+use crate::span::Span;
 
 /// A read in progress.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl ListRead {
         Ok(Self { column, pages, lists: None })
     }
 
-    pub(super) fn wants(&self, out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn wants(&self, out: &mut Vec<Span>) -> Result<()> {
         if self.lists.is_some() {
             return Ok(());
         }
@@ -48,7 +49,7 @@ impl ListRead {
             let (number, ends, ..) = self.ends(*page)?;
             ends.spans(rows, out).in_page(number).in_column(self.column.number)?;
             if let super::stream::Form::Compressed { buffer, .. } = &ends.words.form {
-                out.push(buffer.span.clone());
+                out.push(buffer.span);
             }
         }
         Ok(())
@@ -137,7 +138,7 @@ impl Page<'_> {
             let unit = more.next().ok_or_else(|| Error::corrupt("too few buffers were read"))?;
             let bound = self.ends.len.saturating_mul(words.bits) / 8;
             let bytes = scratch.decompress(*scheme, &unit, Some(bound))?;
-            index.expanded.push((buffer.span.clone(), bytes.into()));
+            index.expanded.push((buffer.span, bytes.into()));
         }
         Ok(index)
     }

@@ -28,6 +28,7 @@ use crate::page_v2_0::columns::Peek;
 use crate::page_v2_0::field::Shared;
 use crate::page_v2_0::{ArrayColumn, ArrayIndex, Columns, FieldRead, Numbered, number_columns};
 use crate::schema::columns::Node;
+use crate::span::Span;
 
 /// The fields of a file with their columns. Some columns may have to be looked at for that.
 pub(super) fn columns_of(
@@ -42,13 +43,13 @@ pub(super) fn columns_of(
             Numbered::Columns { nodes, columns } => return Ok((nodes, columns)),
             Numbered::Missing(column) => column,
         };
-        let span = index.columns.get(column as usize).cloned().ok_or_else(|| {
+        let span = index.columns.get(column as usize).copied().ok_or_else(|| {
             let found = index.columns.len();
             Error::corrupt(format!("the schema needs column {column}, but the file has {found}"))
         })?;
         let what = format!("the metadata of column {column}");
         let limit = options.max_metadata_bytes;
-        within(span.end.saturating_sub(span.start), limit, &what)?;
+        within(span.len(), limit, &what)?;
         let bytes = match index.column_bytes(column) {
             Some(bytes) => bytes,
             None => read_one(source, span)?,
@@ -139,7 +140,7 @@ pub(crate) struct ArrayRequest {
     /// Sorted, disjoint, non-empty; `None` asks only for the column metadata.
     rows: Option<Vec<Range<u64>>>,
     budget: Budget,
-    spans: Vec<Range<u64>>,
+    spans: Vec<Span>,
     /// Columns whose metadata is among the spans.
     pending: Vec<u32>,
     /// One for each node of the projection, once the columns are loaded.
@@ -160,7 +161,7 @@ impl ArrayRequest {
         Ok(request)
     }
 
-    pub(crate) fn spans(&self) -> &[Range<u64>] {
+    pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
     }
 
@@ -211,8 +212,7 @@ impl ArrayRequest {
             field.wants(node, &mut self.spans)?;
         }
         // Pages may share their bytes, so the size of the file does not bound what they fetch.
-        let sizes = self.spans.iter().map(|span| span.end.saturating_sub(span.start));
-        self.budget.claim(sizes.fold(0, u64::saturating_add), "the data of the rows")
+        self.budget.claim(Span::total(&self.spans), "the data of the rows")
     }
 
     /// Takes the bytes of a round.

@@ -1,7 +1,7 @@
 //! The blobs of one column, read by the byte.
 
 use std::fmt;
-use std::ops::{Bound, Range, RangeBounds};
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -17,6 +17,7 @@ use crate::error::{Error, Result, ensure};
 use crate::schema::columns::{LeafKind, Node, is_blob};
 use crate::schema::descriptions::describe_blobs;
 use crate::schema::projection::project;
+use crate::span::Span;
 
 /// The kind of blobs whose bytes lie in the file itself.
 const INLINE: u8 = 0;
@@ -122,14 +123,8 @@ impl Blobs {
             return Ok(Bytes::new());
         }
         let file = &self.reader.file;
-        ensure!(
-            span.end <= file.index.data_end,
-            "a blob at {}..{} lies outside the data",
-            span.start,
-            span.end
-        );
-        let bytes = span.end.saturating_sub(span.start);
-        Budget::new(file.options.memory_limit).claim(bytes, "a blob")?;
+        ensure!(span.end() <= file.index.data_end, "a blob at {span} lies outside the data");
+        Budget::new(file.options.memory_limit).claim(span.len(), "a blob")?;
         let read = file.source.read(std::slice::from_ref(&span))?.pop();
         read.ok_or_else(|| Error::invalid("the source returned nothing for a span"))
     }
@@ -167,7 +162,7 @@ impl Blobs {
 
 impl BlobDescription {
     /// The span of a range of the blob's bytes, or the blob's size if it does not reach so far.
-    fn span(&self, range: impl RangeBounds<u64>) -> Result<Range<u64>, u64> {
+    fn span(&self, range: impl RangeBounds<u64>) -> Result<Span, u64> {
         let start = match range.start_bound() {
             Bound::Included(start) => Some(*start),
             Bound::Excluded(before) => before.checked_add(1),
@@ -183,7 +178,7 @@ impl BlobDescription {
         if start > end || end > self.size {
             return Err(self.size);
         }
-        Ok(place(start)?..place(end)?)
+        Span::new(place(start)?, place(end)?).ok_or(self.size)
     }
 }
 
@@ -205,14 +200,15 @@ impl fmt::Debug for Blobs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::span::span;
 
     #[test]
     fn ranges_stay_inside_the_blob() {
         let blob = BlobDescription { position: 100, size: 10, kind: INLINE };
-        assert_eq!(blob.span(..), Ok(100..110));
-        assert_eq!(blob.span(3..=4), Ok(103..105));
-        assert_eq!(blob.span((Bound::Excluded(3), Bound::Unbounded)), Ok(104..110));
-        assert_eq!(blob.span(10..), Ok(110..110));
+        assert_eq!(blob.span(..), Ok(span(100..110)));
+        assert_eq!(blob.span(3..=4), Ok(span(103..105)));
+        assert_eq!(blob.span((Bound::Excluded(3), Bound::Unbounded)), Ok(span(104..110)));
+        assert_eq!(blob.span(10..), Ok(span(110..110)));
         let (start, end) = (5, 4);
         assert_eq!(blob.span(start..end), Err(10));
         assert_eq!(blob.span(..11), Err(10));

@@ -1,7 +1,6 @@
 //! What all readers of one file share: its index, the columns loaded so far, the search cache.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,6 +24,7 @@ use crate::page_v2_0;
 use crate::pool::Pool;
 use crate::schema::columns::{Node, columns_of, num_columns};
 use crate::set_once::SetOnce;
+use crate::span::Span;
 
 /// Bytes read at the end of a file in the hope that they hold all metadata.
 const TAIL_BYTES: u64 = 16 << 10;
@@ -67,10 +67,10 @@ impl OpenFile {
     pub(crate) fn open(source: Arc<dyn Source>, options: ReadOptions) -> Result<Self> {
         let size = source.size_bytes();
         let span = tail_span(size, TAIL_BYTES);
-        let bytes = read_one(source.as_ref(), span.clone())?;
-        let mut tail = Tail::parse(size, span.start, bytes)?;
+        let bytes = read_one(source.as_ref(), span)?;
+        let mut tail = Tail::parse(size, span.start(), bytes)?;
         while let Some(span) = tail.missing() {
-            let size = span.end.saturating_sub(span.start);
+            let size = span.len();
             within(size, options.max_metadata_bytes, "the end of the file")?;
             tail.supply(read_one(source.as_ref(), span)?)?;
         }
@@ -127,37 +127,35 @@ impl OpenFile {
         let Some(span) = self.index.global_buffers.get(1..).and_then(<[_]>::last) else {
             return Ok(None);
         };
-        let size = span.end.saturating_sub(span.start);
+        let size = span.len();
         within(size, self.options.max_metadata_bytes, "the last global buffer")?;
-        let bytes = read_one(self.source.as_ref(), span.clone())?;
-        let Some(checksums) = Checksums::parse(&bytes).at(span.start)? else { return Ok(None) };
-        let tail = self.index.data_end..self.index.file_bytes;
-        let size = tail.end.saturating_sub(tail.start);
-        within(size, self.options.max_metadata_bytes, "the end of the file")?;
-        let start = tail.start;
-        checksums.check_tail(&read_one(self.source.as_ref(), tail)?).at(start)?;
+        let bytes = read_one(self.source.as_ref(), *span)?;
+        let Some(checksums) = Checksums::parse(&bytes).at(span.start())? else { return Ok(None) };
+        let tail = Span::between(self.index.data_end, self.index.file_bytes);
+        within(tail.len(), self.options.max_metadata_bytes, "the end of the file")?;
+        checksums.check_tail(&read_one(self.source.as_ref(), tail)?).at(tail.start())?;
         Ok(Some(checksums))
     }
 
     /// Checks bytes of the file if they are a whole buffer with a checksum.
-    pub(crate) fn check_bytes(&self, span: &Range<u64>, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn check_bytes(&self, span: Span, bytes: &[u8]) -> Result<()> {
         self.checksums.as_ref().map_or(Ok(()), |checksums| checksums.check(span, bytes))
     }
 
     /// Checks what was read for some spans.
-    pub(crate) fn check_fetched(&self, spans: &[Range<u64>], bytes: &[Bytes]) -> Result<()> {
+    pub(crate) fn check_fetched(&self, spans: &[Span], bytes: &[Bytes]) -> Result<()> {
         if bytes.len() != spans.len() {
             return Err(Error::invalid("the source returned another number of spans"));
         }
-        spans.iter().zip(bytes).try_for_each(|(span, bytes)| self.check_bytes(span, bytes))
+        spans.iter().zip(bytes).try_for_each(|(span, bytes)| self.check_bytes(*span, bytes))
     }
 
     /// The bytes of a buffer outside the pages.
-    pub(crate) fn read_buffer(&self, span: Range<u64>) -> Result<Bytes> {
-        let size = span.end.saturating_sub(span.start);
+    pub(crate) fn read_buffer(&self, span: Span) -> Result<Bytes> {
+        let size = span.len();
         Budget::new(self.options.memory_limit).claim(size, "a global buffer")?;
-        let bytes = read_one(self.source.as_ref(), span.clone())?;
-        self.check_bytes(&span, &bytes)?;
+        let bytes = read_one(self.source.as_ref(), span)?;
+        self.check_bytes(span, &bytes)?;
         Ok(bytes)
     }
 
@@ -176,12 +174,12 @@ impl OpenFile {
     }
 
     /// The span of a column's metadata, or its bytes when they came with the tail.
-    pub(crate) fn column_metadata(&self, column: u32) -> Result<Result<Bytes, Range<u64>>> {
+    pub(crate) fn column_metadata(&self, column: u32) -> Result<Result<Bytes, Span>> {
         if let Some(bytes) = self.index.column_bytes(column) {
             return Ok(Ok(bytes));
         }
         match self.index.columns.get(column as usize) {
-            Some(span) => Ok(Err(span.clone())),
+            Some(span) => Ok(Err(*span)),
             None => Err(Error::corrupt(format!(
                 "the schema needs column {column}, but the file has {}",
                 self.index.columns.len()
@@ -221,9 +219,7 @@ impl OpenFile {
             });
         }
         let num_rows = leaf.rows_of_entries(parsed.num_rows).in_column(column)?;
-        let spans = pages.iter().flat_map(|page| &page.buffers);
-        let sizes = spans.map(|span| span.end.saturating_sub(span.start));
-        let stored_bytes = sizes.fold(0, u64::saturating_add);
+        let stored_bytes = Span::total(pages.iter().flat_map(|page| &page.buffers));
         let zone_map = parsed.zone_map;
         let loaded = Arc::new(FileColumn { pages, num_rows, zone_map, stored_bytes });
         let slot = self.columns.get(column as usize);
@@ -360,7 +356,7 @@ fn check_nesting(nodes: &[Node], max_nesting: usize) -> Result<()> {
     })
 }
 
-pub(super) fn read_one(source: &dyn Source, span: Range<u64>) -> Result<Bytes> {
+pub(super) fn read_one(source: &dyn Source, span: Span) -> Result<Bytes> {
     let bytes = source.read(std::slice::from_ref(&span))?.pop();
     bytes.ok_or_else(|| Error::invalid("the source returned nothing for a span"))
 }

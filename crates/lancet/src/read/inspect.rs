@@ -1,7 +1,5 @@
 //! What a file is made of, as data.
 
-use std::ops::Range;
-
 use arrow_schema::DataType;
 
 use super::file::OpenFile;
@@ -10,6 +8,7 @@ use crate::container::Version;
 use crate::error::Result;
 use crate::page::Page;
 use crate::schema::columns::Node;
+use crate::span::Span;
 
 /// What a file is made of.
 #[derive(Debug, Clone)]
@@ -97,7 +96,6 @@ pub(super) fn report(file: &OpenFile, projection: &ProjectedColumns) -> Result<F
 
 impl FileReport {
     pub(super) fn new(file: &OpenFile, columns: Vec<ColumnReport>) -> Self {
-        let size = |span: &Range<u64>| span.end.saturating_sub(span.start);
         let index = &file.index;
         Self {
             version: index.version,
@@ -105,7 +103,7 @@ impl FileReport {
             num_rows: index.num_rows,
             data_bytes: columns.iter().map(|column| column.bytes).sum(),
             metadata_bytes: index.file_bytes.saturating_sub(index.data_end),
-            global_buffers: index.global_buffers.iter().map(size).collect(),
+            global_buffers: index.global_buffers.iter().map(Span::len).collect(),
             columns,
         }
     }
@@ -116,13 +114,13 @@ impl PageReport {
     pub(super) fn new(
         num_rows: u64,
         (layout, encoding): (&str, String),
-        buffers: &[Range<u64>],
+        buffers: &[Span],
         holds: Vec<&str>,
     ) -> Self {
         let buffers = buffers.iter().zip(holds).map(|(span, holds)| BufferReport {
             holds: holds.into(),
-            position: span.start,
-            bytes: span.end.saturating_sub(span.start),
+            position: span.start(),
+            bytes: span.len(),
         });
         let buffers: Vec<BufferReport> = buffers.collect();
         let bytes = buffers.iter().map(|buffer| buffer.bytes).sum();
@@ -135,7 +133,7 @@ pub(super) fn zone_map(file: &OpenFile, column: u32) -> Option<BufferReport> {
     let (place, _) = file.zone_place(column)?;
     let place = place.ok()?;
     let holds = format!("zone map, {} rows a zone", place.rows_per_zone);
-    Some(BufferReport { holds, position: place.span.start, bytes: place.size_bytes() })
+    Some(BufferReport { holds, position: place.span.start(), bytes: place.size_bytes() })
 }
 
 fn name_leaves(node: &Node, prefix: &str, names: &mut Vec<(String, DataType)>) {

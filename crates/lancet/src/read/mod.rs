@@ -160,7 +160,7 @@ impl FileReader {
 
     /// The bytes of a global buffer.
     pub fn global_buffer(&self, index: usize) -> Result<Bytes> {
-        let span = self.file.index.global_buffers.get(index).cloned().ok_or_else(|| {
+        let span = self.file.index.global_buffers.get(index).copied().ok_or_else(|| {
             let count = self.num_global_buffers();
             Error::invalid(format!("global buffer {index} does not exist: the file has {count}"))
         })?;

@@ -1,6 +1,5 @@
 //! Opening a file without any I/O of one's own.
 
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -8,6 +7,7 @@ use bytes::Bytes;
 use super::source::Source;
 use super::{FileReader, ReadOptions};
 use crate::error::{Error, Result};
+use crate::span::Span;
 
 /// A file being opened by a driver that reads it in its own way: it is told which bytes are needed,
 /// hands them over, and gets the reader.
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 /// # use std::sync::Arc;
 /// # use arrow_array::{Int32Array, RecordBatch};
 /// # use lancet::{FileWriter, WriteOptions};
-/// use lancet::{Opening, ReadOptions, Request};
+/// use lancet::{Opening, ReadOptions, Request, Span};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let ids = Arc::new(Int32Array::from_iter_values(0..1000));
@@ -30,16 +30,16 @@ use crate::error::{Error, Result};
 /// # writer.write(&batch)?;
 /// # writer.finish_into()?;
 /// # let file = bytes::Bytes::from(bytes);
+/// let read = |span: &Span| file.slice(span.start() as usize..span.end() as usize);
 /// let mut opening = Opening::new(file.len() as u64, ReadOptions::default());
 /// let reader = loop {
 ///     match opening.try_open()? {
 ///         Ok(reader) => break reader,
-///         Err(span) => opening.supply(span.start, file.slice(span.start as usize..span.end as usize)),
+///         Err(span) => opening.supply(span.start(), read(&span)),
 ///     }
 /// };
 /// let mut request = reader.request_take(&[7, 1], None)?;
 /// while !request.spans().is_empty() {
-///     let read = |span: &std::ops::Range<u64>| file.slice(span.start as usize..span.end as usize);
 ///     let bytes = request.spans().iter().map(read).collect();
 ///     request.supply(bytes)?;
 /// }
@@ -68,7 +68,7 @@ impl Opening {
     /// The reader, or the span of the file that is needed first.
     ///
     /// Opening is a few short parses, so it simply begins anew with every span that was missing.
-    pub fn try_open(&self) -> Result<Result<FileReader, Range<u64>>> {
+    pub fn try_open(&self) -> Result<Result<FileReader, Span>> {
         let parts = Arc::new(Parts {
             size: self.size,
             known: Mutex::new(self.known.clone()),
@@ -92,7 +92,7 @@ impl Opening {
 struct Parts {
     size: u64,
     known: Mutex<Vec<(u64, Bytes)>>,
-    missing: Mutex<Option<Range<u64>>>,
+    missing: Mutex<Option<Span>>,
 }
 
 impl Source for Parts {
@@ -100,24 +100,17 @@ impl Source for Parts {
         self.size
     }
 
-    fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
         let known = self.known.lock().map(|known| known.clone()).unwrap_or_default();
-        let find = |span: &Range<u64>| known.iter().find_map(|part| cut(part, span));
-        let read = |span: &Range<u64>| {
+        let find = |span: &Span| known.iter().find_map(|(start, bytes)| span.cut(*start, bytes));
+        let read = |span: &Span| {
             find(span).ok_or_else(|| {
                 if let Ok(mut missing) = self.missing.lock() {
-                    missing.get_or_insert_with(|| span.clone());
+                    missing.get_or_insert(*span);
                 }
                 Error::invalid("this file is read by requests; it has no source of its own")
             })
         };
         spans.iter().map(read).collect()
     }
-}
-
-/// The bytes of a span, if they lie in the part.
-fn cut((start, bytes): &(u64, Bytes), span: &Range<u64>) -> Option<Bytes> {
-    let first = usize::try_from(span.start.checked_sub(*start)?).ok()?;
-    let end = usize::try_from(span.end.checked_sub(*start)?).ok()?;
-    (first <= end && end <= bytes.len()).then(|| bytes.slice(first..end))
 }

@@ -16,7 +16,6 @@
 //! as all others are, which tells what is wrong.
 
 use std::io::IoSliceMut;
-use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -29,6 +28,7 @@ use crate::page::full_zip::PlacedRows;
 use crate::page::{LeafSink, count_rows};
 use crate::parallel::in_parallel_mut;
 use crate::pool::Pool;
+use crate::span::Span;
 
 /// Shorter values, on average, are read together and copied: calls cost more than that.
 const LONG_BYTES: u64 = 4 << 10;
@@ -72,7 +72,7 @@ fn placed_rows(read: &LeafRead) -> Option<Vec<PlacedRows>> {
     for page in &read.pages {
         let task = page.task.as_ref().filter(|_| page.data.is_none())?;
         num_rows = num_rows.saturating_add(count_rows(&task.rows));
-        num_bytes = num_bytes.saturating_add(count_rows(&task.spans));
+        num_bytes = num_bytes.saturating_add(Span::total(&task.spans));
     }
     let long = num_rows.saturating_mul(LONG_BYTES).max(MIN_BYTES)..=MAX_BYTES;
     if !long.contains(&num_bytes) {
@@ -86,7 +86,7 @@ fn placed_rows(read: &LeafRead) -> Option<Vec<PlacedRows>> {
 
 /// One call: rows that are neighbours in the file, as heads and values in turn.
 struct RowsRead {
-    span: Range<u64>,
+    span: Span,
     /// The lengths of the head and of the value of each row.
     lengths: Vec<(usize, usize)>,
     heads: BytesMut,
@@ -101,7 +101,7 @@ impl RowsRead {
             parts.push(cut(&mut free_heads, *head));
             parts.push(cut(&mut free_values, *value));
         }
-        source.read_into(self.span.start, &mut parts)
+        source.read_into(self.span.start(), &mut parts)
     }
 }
 
@@ -147,15 +147,12 @@ fn calls(pages: &[PlacedRows]) -> Vec<RowsRead> {
     let mut reads: Vec<RowsRead> = Vec::new();
     for (span, head, value) in pages.iter().flat_map(PlacedRows::rows) {
         match reads.last_mut() {
-            Some(read)
-                if read.span.end == span.start
-                    && read.span.end.saturating_sub(read.span.start) < CALL_BYTES =>
-            {
-                read.span.end = span.end;
+            Some(read) if read.span.end() == span.start() && read.span.len() < CALL_BYTES => {
+                read.span = Span::between(read.span.start(), span.end());
                 read.lengths.push((head, value));
             }
             _ => reads.push(RowsRead {
-                span: span.clone(),
+                span,
                 lengths: vec![(head, value)],
                 heads: BytesMut::new(),
                 values: BytesMut::new(),

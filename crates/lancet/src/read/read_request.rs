@@ -15,6 +15,7 @@ use super::rounds::Rounds;
 use super::source::FileSource;
 use crate::codec::Budget;
 use crate::error::{Error, Result};
+use crate::span::Span;
 
 /// A read in progress, for drivers with I/O of their own: it names spans of the file, is handed their
 /// bytes, and names the next ones until it is complete. [`Opening`](crate::Opening) has an example.
@@ -22,12 +23,11 @@ use crate::error::{Error, Result};
 /// One loop drives all requests:
 ///
 /// ```
-/// # use std::ops::Range;
 /// # use bytes::Bytes;
-/// # use lancet::{Request, Result};
+/// # use lancet::{Request, Result, Span};
 /// fn drive<R: Request>(
 ///     mut request: R,
-///     read: impl Fn(&[Range<u64>]) -> Result<Vec<Bytes>>,
+///     read: impl Fn(&[Span]) -> Result<Vec<Bytes>>,
 /// ) -> Result<R::Output> {
 ///     while !request.spans().is_empty() {
 ///         let bytes = read(request.spans())?;
@@ -43,7 +43,7 @@ pub trait Request {
     type Output;
 
     /// The spans of the file whose bytes are needed next; none when the read is complete.
-    fn spans(&self) -> &[Range<u64>];
+    fn spans(&self) -> &[Span];
 
     /// Hands over the bytes of [`Request::spans`], in the same order.
     fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()>;
@@ -147,7 +147,7 @@ impl ReadRequest {
 impl Request for ReadRequest {
     type Output = RecordBatch;
 
-    fn spans(&self) -> &[Range<u64>] {
+    fn spans(&self) -> &[Span] {
         self.rounds.as_ref().map_or(&[], Rounds::spans)
     }
 

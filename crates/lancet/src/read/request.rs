@@ -33,6 +33,7 @@ use crate::error::{Error, Locate, Result};
 use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
 use crate::parallel::in_parallel_mut;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
+use crate::span::Span;
 
 /// Decoding fewer bytes than this on several threads costs more than it gains.
 pub(super) const PARALLEL_BYTES: usize = 1 << 20;
@@ -49,7 +50,7 @@ pub(crate) struct LayoutRequest {
     /// How many threads may work on it.
     pub(super) threads: usize,
     pub(super) stage: Stage,
-    pub(super) spans: Vec<Range<u64>>,
+    pub(super) spans: Vec<Span>,
     /// Leaves whose column metadata is among the spans.
     pending: Vec<usize>,
     pub(super) leaves: Vec<LeafRead>,
@@ -86,7 +87,7 @@ pub(super) struct PageRead {
 
 impl PageRead {
     /// The data of a page of which every row is wanted.
-    fn whole<'a>(&self, page: &'a Page) -> Option<&'a Range<u64>> {
+    fn whole(&self, page: &Page) -> Option<Span> {
         let all = [0..page.num_rows];
         page.data_span().filter(|_| self.rows == all)
     }
@@ -117,7 +118,7 @@ impl LayoutRequest {
     }
 
     /// The spans of the file whose bytes are needed next; none when the request is complete.
-    pub(crate) fn spans(&self) -> &[Range<u64>] {
+    pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
     }
 
@@ -205,7 +206,7 @@ impl LayoutRequest {
                 read.index = cached_index(leaf.column, page.number);
                 if read.index.is_none() {
                     self.spans.extend(page.index_spans());
-                    self.spans.extend(read.whole(page).cloned());
+                    self.spans.extend(read.whole(page));
                 }
             }
             self.leaves.push(LeafRead { column, pages, sink: LeafSink::new(&leaf.leaf)? });
@@ -236,7 +237,7 @@ impl LayoutRequest {
                 let rows = std::mem::take(&mut page_read.rows);
                 let task = page.plan(index, rows).in_page(page.number).in_column(leaf.column)?;
                 // A forged index may ask for less than the page.
-                let fetched = page.data_span().filter(|span| [(*span).clone()] == *task.spans);
+                let fetched = page.data_span().filter(|span| [*span] == *task.spans);
                 page_read.data.take_if(|_| fetched.is_none());
                 page_read.task = Some(task);
             }
@@ -246,16 +247,15 @@ impl LayoutRequest {
     }
 
     /// The spans of the data that is still to be fetched.
-    pub(super) fn data_spans(&self) -> Vec<Range<u64>> {
+    pub(super) fn data_spans(&self) -> Vec<Span> {
         let pages = self.leaves.iter().flat_map(|leaf| &leaf.pages);
         let tasks = pages.filter(|page| page.data.is_none()).filter_map(|page| page.task.as_ref());
-        tasks.flat_map(|task| task.spans.iter().cloned()).collect()
+        tasks.flat_map(|task| &task.spans).copied().collect()
     }
 
     /// Pages may share their bytes, so the size of the file does not bound what they fetch.
     fn claim_spans(&self, what: &str) -> Result<()> {
-        let sizes = self.spans.iter().map(|span| span.end.saturating_sub(span.start));
-        self.budget.claim(sizes.fold(0, u64::saturating_add), what)
+        self.budget.claim(Span::total(&self.spans), what)
     }
 
     fn decode(&mut self, bytes: &mut impl Iterator<Item = Bytes>) -> Result<()> {
@@ -306,16 +306,14 @@ impl LayoutRequest {
             let SinkValues::Blob(blobs) = &read.sink.values else { continue };
             let spans = blobs.spans.iter().filter(|span| !span.is_empty());
             for span in spans {
-                if span.end > data_end {
-                    let rule =
-                        format!("a blob at {}..{} lies outside the data", span.start, span.end);
+                if span.end() > data_end {
+                    let rule = format!("a blob at {span} lies outside the data");
                     return Err(Error::corrupt(rule)).in_column(leaf.column);
                 }
                 if !leaf.described {
                     // Fetched, then copied into the column.
-                    let size = span.end.saturating_sub(span.start);
-                    self.budget.claim(size.saturating_mul(2), "the blobs of the rows")?;
-                    self.spans.push(span.clone());
+                    self.budget.claim(span.len().saturating_mul(2), "the blobs of the rows")?;
+                    self.spans.push(*span);
                 }
             }
         }

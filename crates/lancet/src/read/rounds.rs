@@ -13,6 +13,7 @@ use super::request::LayoutRequest;
 use super::source::FileSource;
 use crate::codec::Budget;
 use crate::error::Result;
+use crate::span::Span;
 
 /// Names spans and is handed their bytes until it is complete; see [`super::request`].
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl Rounds {
     }
 
     /// The spans of the file whose bytes are needed next; none when the read is complete.
-    pub(crate) fn spans(&self) -> &[Range<u64>] {
+    pub(crate) fn spans(&self) -> &[Span] {
         match self {
             Self::Layouts(request) => request.spans(),
             Self::Arrays(request) => request.spans(),

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::IoSliceMut;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use bytes::Bytes;
 
 use crate::error::{Error, Result};
 use crate::pool::Pool;
+use crate::span::Span;
 
 /// Random access to the bytes of a file.
 ///
@@ -17,10 +17,9 @@ use crate::pool::Pool;
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};
-/// use std::ops::Range;
 /// use std::sync::{Arc, Mutex};
 ///
-/// use lancet::{Bytes, Error, FileReader, ReadOptions, Result, Source};
+/// use lancet::{Bytes, Error, FileReader, ReadOptions, Result, Source, Span};
 ///
 /// /// Anything that can seek, behind a lock.
 /// struct Seekable<F> {
@@ -33,11 +32,11 @@ use crate::pool::Pool;
 ///         self.size
 ///     }
 ///
-///     fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+///     fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
 ///         let mut file = self.file.lock().expect("no reader panics");
-///         let mut read = |span: &Range<u64>| {
-///             let mut bytes = vec![0; (span.end - span.start) as usize];
-///             file.seek(SeekFrom::Start(span.start))?;
+///         let mut read = |span: &Span| {
+///             let mut bytes = vec![0; span.len() as usize];
+///             file.seek(SeekFrom::Start(span.start()))?;
 ///             file.read_exact(&mut bytes)?;
 ///             Ok(Bytes::from(bytes))
 ///         };
@@ -66,7 +65,7 @@ pub trait Source: Send + Sync {
     fn size_bytes(&self) -> u64;
 
     /// The bytes of each span, in the same order. Spans lie inside the file; they may overlap.
-    fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>>;
+    fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>>;
 }
 
 /// A file that is in memory; reads are slices of it.
@@ -75,12 +74,8 @@ impl Source for Bytes {
         self.len() as u64
     }
 
-    fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let slice = |span: &Range<u64>| {
-            let range = usize::try_from(span.start).ok()?..usize::try_from(span.end).ok()?;
-            (range.start <= range.end && range.end <= self.len()).then(|| self.slice(range))
-        };
-        spans.iter().map(|span| slice(span).ok_or_else(|| beyond_the_end(span))).collect()
+    fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
+        spans.iter().map(|span| span.cut(0, self).ok_or_else(|| beyond_the_end(span))).collect()
     }
 }
 
@@ -112,10 +107,9 @@ impl FileSource {
         Ok(Self { file, size: metadata.len(), name, pool: Arc::default() })
     }
 
-    fn read_span(&self, span: &Range<u64>) -> Result<Bytes> {
-        let len = usize::try_from(span.end.saturating_sub(span.start));
-        let len = len.map_err(|_| beyond_the_end(span))?;
-        self.read_exact(len, span.start)
+    fn read_span(&self, span: &Span) -> Result<Bytes> {
+        let len = usize::try_from(span.len()).map_err(|_| beyond_the_end(span))?;
+        self.read_exact(len, span.start())
             .map(|buffer| self.pool.lend(buffer))
             .map_err(|e| Error::io(format!("cannot read {}", self.name), e))
     }
@@ -195,7 +189,7 @@ impl Source for FileSource {
         self.size
     }
 
-    fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
         if let [span] = spans {
             return Ok(vec![self.read_span(span)?]);
         }
@@ -210,7 +204,7 @@ impl Source for FileSource {
 #[derive(Debug)]
 pub struct Coalesced {
     /// What to read, in file order.
-    pub reads: Vec<Range<u64>>,
+    pub reads: Vec<Span>,
     /// The read that holds each of the original spans.
     read_of: Vec<usize>,
 }
@@ -219,22 +213,26 @@ pub struct Coalesced {
 /// is larger by itself stays whole.
 ///
 /// ```
-/// let spans = [100..110, 0..10, 12..20];
+/// use lancet::Span;
+///
+/// let spans = [(100, 110), (0, 10), (12, 20)].map(|(start, end)| Span::new(start, end).unwrap());
 /// let plan = lancet::coalesce(&spans, 2, 1000);
-/// assert_eq!(plan.reads, [0..20, 100..110]);
+/// assert_eq!(plan.reads, [Span::new(0, 20).unwrap(), Span::new(100, 110).unwrap()]);
 /// let reads = [vec![b'a'; 20].into(), vec![b'b'; 10].into()];
 /// assert_eq!(plan.cut(&reads, &spans)?, ["bbbbbbbbbb", "aaaaaaaaaa", "aaaaaaaa"]);
 /// # Ok::<(), lancet::Error>(())
 /// ```
-pub fn coalesce(spans: &[Range<u64>], gap: u64, max_bytes: u64) -> Coalesced {
+pub fn coalesce(spans: &[Span], gap: u64, max_bytes: u64) -> Coalesced {
     let mut order: Vec<usize> = (0..spans.len()).collect();
-    order.sort_unstable_by_key(|&i| spans.get(i).map_or(0, |span| span.start));
-    let mut reads: Vec<Range<u64>> = Vec::new();
+    order.sort_unstable_by_key(|&i| spans.get(i).map_or(0, Span::start));
+    let mut reads: Vec<Span> = Vec::new();
     let mut read_of = vec![0; spans.len()];
     for (i, span) in order.iter().filter_map(|&i| spans.get(i).map(|span| (i, span))) {
         match reads.last_mut() {
-            Some(read) if joins(read, span, gap, max_bytes) => read.end = read.end.max(span.end),
-            _ => reads.push(span.clone()),
+            Some(read) if joins(read, span, gap, max_bytes) => {
+                *read = Span::between(read.start(), read.end().max(span.end()));
+            }
+            _ => reads.push(*span),
         }
         if let Some(read) = read_of.get_mut(i) {
             *read = reads.len().saturating_sub(1);
@@ -244,41 +242,36 @@ pub fn coalesce(spans: &[Range<u64>], gap: u64, max_bytes: u64) -> Coalesced {
 }
 
 /// Whether a span is read together with what was read before it.
-fn joins(read: &Range<u64>, span: &Range<u64>, gap: u64, max_bytes: u64) -> bool {
-    let inside = span.end <= read.end;
-    let near = span.start <= read.end.saturating_add(gap);
-    inside || near && span.end.saturating_sub(read.start) <= max_bytes
+fn joins(read: &Span, span: &Span, gap: u64, max_bytes: u64) -> bool {
+    let inside = span.end() <= read.end();
+    let near = span.start() <= read.end().saturating_add(gap);
+    inside || near && span.end().saturating_sub(read.start()) <= max_bytes
 }
 
 impl Coalesced {
     /// Cuts the bytes of the reads into those of the original spans.
-    pub fn cut(&self, reads: &[Bytes], spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let cut = |span: &Range<u64>, read: usize| {
-            let start = span.start.checked_sub(self.reads.get(read)?.start)?;
-            let len = span.end.checked_sub(span.start)?;
-            let start = usize::try_from(start).ok()?;
-            let end = start.checked_add(usize::try_from(len).ok()?)?;
-            let bytes = reads.get(read)?;
-            (end <= bytes.len()).then(|| bytes.slice(start..end))
-        };
+    pub fn cut(&self, reads: &[Bytes], spans: &[Span]) -> Result<Vec<Bytes>> {
+        let cut =
+            |span: &Span, read: usize| span.cut(self.reads.get(read)?.start(), reads.get(read)?);
         let spans = spans.iter().zip(&self.read_of);
         spans.map(|(span, read)| cut(span, *read).ok_or_else(|| beyond_the_end(span))).collect()
     }
 }
 
-fn beyond_the_end(span: &Range<u64>) -> Error {
-    Error::corrupt(format!("bytes {}..{} lie outside the file", span.start, span.end))
+fn beyond_the_end(span: &Span) -> Error {
+    Error::corrupt(format!("bytes {span} lie outside the file"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::span::span;
 
     #[test]
     fn near_spans_are_read_together_and_cut_apart() {
-        let spans = [100..110, 0..10, 12..20, 105..120, 40..40];
+        let spans = [100..110, 0..10, 12..20, 105..120, 40..40].map(span);
         let plan = coalesce(&spans, 2, 1000);
-        assert_eq!(plan.reads, [0..20, 40..40, 100..120]);
+        assert_eq!(plan.reads, [0..20, 40..40, 100..120].map(span));
         let file = Bytes::from((0..=255).collect::<Vec<u8>>());
         let reads = file.read(&plan.reads).unwrap();
         let cut = plan.cut(&reads, &spans).unwrap();
@@ -308,8 +301,6 @@ mod tests {
     #[test]
     fn a_span_outside_is_an_error() {
         let file = Bytes::from_static(b"abc");
-        assert!(file.read(&[1..4]).is_err());
-        let (start, end) = (3, 2);
-        assert!(file.read(&[start..end]).is_err());
+        assert!(file.read(&[span(1..4)]).is_err());
     }
 }

@@ -28,6 +28,7 @@ use crate::page::{LeafSink, Page, SinkValues};
 use crate::schema::columns::{Leaf, Node, leaves};
 use crate::schema::projection::Projection;
 use crate::schema::to_arrow;
+use crate::span::Span;
 
 /// Rows that stand for all others where they are alike.
 pub(super) const SOME_ROWS: u64 = 8192;
@@ -120,8 +121,8 @@ impl<'a> Progress<'a> {
 }
 
 /// Bytes of some spans.
-pub(super) fn size(spans: &[Range<u64>]) -> u64 {
-    spans.iter().map(|span| span.end.saturating_sub(span.start)).fold(0, u64::saturating_add)
+pub(super) fn size(spans: &[Span]) -> u64 {
+    Span::total(spans)
 }
 
 /// Checks everything.
@@ -211,7 +212,7 @@ fn load_columns<'a>(
 pub(super) struct PlacedPage<'a> {
     pub(super) column: u32,
     pub(super) number: u32,
-    pub(super) buffers: &'a [Range<u64>],
+    pub(super) buffers: &'a [Span],
 }
 
 impl Verification {
@@ -237,7 +238,7 @@ impl Verification {
         let Some(Some(checksums)) = self.note(file.load_checksums())? else { return Ok(()) };
         let columns = (0..).take(file.index.columns.len());
         for (column, place) in columns.filter_map(|c| Some((c, file.zone_place(c)?.0.ok()?))) {
-            if checksums.of(&place.span).is_none() {
+            if checksums.of(place.span).is_none() {
                 let missing: Result<()> = Err(Error::corrupt("the zone map has no checksum"));
                 self.note(missing.in_column(column))?;
             }
@@ -245,20 +246,20 @@ impl Verification {
         for buffer in &checksums.buffers {
             let compare = || {
                 ensure!(
-                    buffer.span.end <= file.index.data_end,
+                    buffer.span.end() <= file.index.data_end,
                     "a checksum is for the bytes {:?}, which are not data",
                     buffer.span
                 );
-                buffer.check(&file.read_buffer(buffer.span.clone())?)
+                buffer.check(&file.read_buffer(buffer.span)?)
             };
             let compared = place(compare(), &buffer.span, pages);
             self.note(compared)?;
             self.num_checksums = self.num_checksums.saturating_add(1);
-            progress.add(buffer.span.end.saturating_sub(buffer.span.start));
+            progress.add(buffer.span.len());
         }
         for page in pages {
             for (i, span) in page.buffers.iter().enumerate() {
-                if !span.is_empty() && checksums.of(span).is_none() {
+                if !span.is_empty() && checksums.of(*span).is_none() {
                     let missing: Result<()> = Err(Error::corrupt("the buffer has no checksum"));
                     self.note(missing.in_buffer(i).in_page(page.number).in_column(page.column))?;
                 }
@@ -269,7 +270,7 @@ impl Verification {
 }
 
 /// Names the page buffer that lies at `span`, or the position in the file.
-fn place<T>(result: Result<T>, span: &Range<u64>, pages: &[PlacedPage<'_>]) -> Result<T> {
+fn place<T>(result: Result<T>, span: &Span, pages: &[PlacedPage<'_>]) -> Result<T> {
     if result.is_ok() {
         return result;
     }
@@ -278,15 +279,14 @@ fn place<T>(result: Result<T>, span: &Range<u64>, pages: &[PlacedPage<'_>]) -> R
             return result.in_buffer(buffer).in_page(page.number).in_column(page.column);
         }
     }
-    result.at(span.start)
+    result.at(span.start())
 }
 
 /// Decodes all rows of a page.
 fn check_page(file: &OpenFile, column: &LoadedColumn<'_>, page: &Page) -> Result<()> {
     let leaf = &column.leaf.leaf;
-    let read = |spans: &[Range<u64>], budget: &Budget| {
-        let sizes = spans.iter().map(|span| span.end.saturating_sub(span.start));
-        budget.claim(sizes.fold(0, u64::saturating_add), "a page")?;
+    let read = |spans: &[Span], budget: &Budget| {
+        budget.claim(Span::total(spans), "a page")?;
         file.source.read(spans)
     };
     let budget = Budget::new(file.options.memory_limit);
@@ -299,7 +299,7 @@ fn check_page(file: &OpenFile, column: &LoadedColumn<'_>, page: &Page) -> Result
     let mut sink = LeafSink::new(leaf)?;
     page.decode(&index, &task, &fetched, &mut sink, &mut Scratch::sharing(&budget))?;
     if let SinkValues::Blob(blobs) = &sink.values {
-        let outside = blobs.spans.iter().find(|span| span.end > file.index.data_end);
+        let outside = blobs.spans.iter().find(|span| span.end() > file.index.data_end);
         ensure!(outside.is_none(), "a blob at {outside:?} lies outside the data");
     } else {
         to_arrow::build(&column.node, &mut std::iter::once(leaf_column(sink)?))?;

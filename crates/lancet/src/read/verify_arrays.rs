@@ -121,8 +121,7 @@ fn check_page(
         while !read.is_done() {
             let mut spans = Vec::new();
             read.wants(&mut spans)?;
-            let sizes = spans.iter().map(|span| span.end.saturating_sub(span.start));
-            budget.claim(sizes.fold(0, u64::saturating_add), "a page")?;
+            budget.claim(size(&spans), "a page")?;
             let bytes = if spans.is_empty() { Vec::new() } else { file.source.read(&spans)? };
             read.supply(&mut bytes.into_iter(), shared)?;
         }

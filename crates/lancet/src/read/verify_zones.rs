@@ -27,7 +27,7 @@ pub(super) fn verify(reader: &FileReader, found: &mut Verification) -> Result<()
         let Some((place, num_rows)) = file.zone_place(leaf.column) else { continue };
         let load = || {
             let place = place.map_err(|corrupt| Error::Corrupt(Box::new(corrupt)))?;
-            let bytes = file.read_buffer(place.span.clone())?;
+            let bytes = file.read_buffer(place.span)?;
             decode(file, &leaf.data_type, &place, num_rows, bytes)
         };
         let Some(map) = found.note(load().in_column(leaf.column))? else { continue };

@@ -21,6 +21,7 @@ use crate::container::zone_place::ZonePlace;
 use crate::error::{Corrupt, Error, Result, ensure};
 use crate::schema::columns::{LeafKind, Node};
 use crate::schema::projection::{locate, project_paths, type_of};
+use crate::span::Span;
 use crate::zones::check::check;
 use crate::zones::filter::Filter;
 use crate::zones::gather::has_bounds;
@@ -83,7 +84,7 @@ pub struct ZoneMapRequest {
     /// Reads the metadata of the columns.
     rounds: Option<Rounds>,
     /// Where the maps are that are being read, and of which leaf each is.
-    spans: Vec<Range<u64>>,
+    spans: Vec<Span>,
     pending: Vec<(MappedLeaf, ZonePlace, u64)>,
     found: BTreeMap<u32, CachedMap>,
 }
@@ -137,7 +138,7 @@ impl ZoneMapRequest {
             if let Some(map) = self.file.cache.get(key).and_then(CachedPage::into_zone_map) {
                 self.found.insert(leaf.column, map);
             } else if budget.claim(place.size_bytes(), "a zone map").is_ok() {
-                self.spans.push(place.span.clone());
+                self.spans.push(place.span);
                 self.pending.push((leaf.clone(), place, num_rows));
             }
         }
@@ -148,7 +149,7 @@ impl Request for ZoneMapRequest {
     /// In the order in which they were asked for.
     type Output = Vec<Option<Arc<ZoneMap>>>;
 
-    fn spans(&self) -> &[Range<u64>] {
+    fn spans(&self) -> &[Span] {
         self.rounds.as_ref().map_or(&self.spans, Rounds::spans)
     }
 
@@ -247,7 +248,7 @@ impl Request for PruneRequest {
     /// The ranges of rows.
     type Output = Vec<Range<u64>>;
 
-    fn spans(&self) -> &[Range<u64>] {
+    fn spans(&self) -> &[Span] {
         self.maps.spans()
     }
 

@@ -219,7 +219,10 @@ pub(super) fn store_blobs<W: Write>(
         out.push(match value {
             None => [1, 0],
             Some([]) => [0, 0],
-            Some(value) => [sink.write_buffer(value)?, value.len() as u64],
+            Some(value) => {
+                let span = sink.write_buffer(value)?;
+                [span.start(), span.len()]
+            }
         });
     }
     Ok(())
