@@ -40,8 +40,8 @@ impl Reader {
             match opening.try_open()? {
                 Ok(file) => return Ok(Self { object, file }),
                 Err(span) => {
-                    let bytes = object.fetch(span.clone()).await?;
-                    opening.supply(span.start, bytes);
+                    let bytes = object.fetch(span).await?;
+                    opening.supply(span.start(), bytes);
                 }
             }
         }

@@ -10,7 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMicrosecondType;
 use arrow_array::{Array, RecordBatch, Scalar, TimestampMicrosecondArray};
 use bytes::Bytes;
-use lancet::{Comparison, FileReader, Filter, ReadOptions, Source, coalesce};
+use lancet::{Comparison, FileReader, Filter, ReadOptions, Source, Span, coalesce};
 
 use super::message;
 use super::orders::{MICROS_PER_DAY, ORDERED_AT};
@@ -133,10 +133,10 @@ impl Counted {
         Ok(Self { file: Mutex::new(file), size, bytes, reads })
     }
 
-    fn read_one(&self, span: &Range<u64>) -> std::io::Result<Bytes> {
-        let mut bytes = vec![0; usize::try_from(span.end - span.start).unwrap_or(0)];
+    fn read_one(&self, span: &Span) -> std::io::Result<Bytes> {
+        let mut bytes = vec![0; usize::try_from(span.len()).unwrap_or(0)];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(span.start))?;
+        file.seek(SeekFrom::Start(span.start()))?;
         file.read_exact(&mut bytes)?;
         self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.reads.fetch_add(1, Ordering::Relaxed);
@@ -149,7 +149,7 @@ impl Source for Counted {
         self.size
     }
 
-    fn read(&self, spans: &[Range<u64>]) -> lancet::Result<Vec<Bytes>> {
+    fn read(&self, spans: &[Span]) -> lancet::Result<Vec<Bytes>> {
         let plan = coalesce(spans, MERGE_GAP, MERGE_BYTES);
         let reads = plan.reads.iter().map(|span| self.read_one(span));
         let failed = |source| lancet::Error::Io { context: "a read for a filter".into(), source };
