@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use lancet::{FileReader, Filter, Opening, ReadOptions, Request, Version, ZoneMap};
+use lancet::{FileReader, Filter, Opening, ReadOptions, Request, Span, Version, ZoneMap};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
@@ -146,8 +146,9 @@ async fn open_tail(object: &Object, options: ReadOptions) -> Result<Opening> {
             let size = object.store.head(&object.path).await?.size;
             object.count(0);
             let start = size.saturating_sub(object.options.tail_bytes);
+            let tail = Span::new(start, size).unwrap_or_default();
             let mut opening = Opening::new(size, options);
-            opening.supply(start, object.fetch(start..size).await?);
+            opening.supply(start, object.fetch(tail).await?);
             Ok(opening)
         }
         Err(error) => Err(error.into()),
