@@ -160,7 +160,6 @@ mod parallel;
 mod pool;
 mod proto;
 mod read;
-pub mod row_ids;
 mod schema;
 mod set_once;
 mod span;

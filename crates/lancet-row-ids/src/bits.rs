@@ -1,21 +1,21 @@
 //! Bits in words, lowest first.
 
-use super::index;
+use crate::index;
 
 /// Words between two entries of a bitmap's directory.
-pub(super) const BLOCK: usize = 32;
+pub(crate) const BLOCK: usize = 32;
 
-pub(super) fn count_ones(words: &[u64]) -> u64 {
+pub(crate) fn count_ones(words: &[u64]) -> u64 {
     words.iter().fold(0, |ones, word| ones.wrapping_add(word.count_ones().into()))
 }
 
 /// A word whose lowest `bits` bits are set.
-pub(super) fn low_bits(bits: u64) -> u64 {
+pub(crate) fn low_bits(bits: u64) -> u64 {
     if bits >= 64 { u64::MAX } else { !(u64::MAX << bits) }
 }
 
 /// The place of the set bit with `before` set bits below it: halves the word by their counts.
-pub(super) fn select_bit(mut word: u64, mut before: u64) -> u64 {
+pub(crate) fn select_bit(mut word: u64, mut before: u64) -> u64 {
     let mut bit = 0_u64;
     for width in [32, 16, 8, 4, 2, 1] {
         let low = u64::from((word & low_bits(width)).count_ones());
@@ -29,7 +29,7 @@ pub(super) fn select_bit(mut word: u64, mut before: u64) -> u64 {
 }
 
 /// Sets the bits `first..=last`, whole words at once.
-pub(super) fn set_bits(words: &mut [u64], first: u64, last: u64) {
+pub(crate) fn set_bits(words: &mut [u64], first: u64, last: u64) {
     let (from, to) = (index(first / 64), index(last / 64));
     let (head, tail) = (!low_bits(first % 64), low_bits((last % 64).wrapping_add(1)));
     let Some(words) = words.get_mut(from..=to) else { return };

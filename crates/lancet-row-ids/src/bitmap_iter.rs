@@ -3,21 +3,21 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::bitmap::RangeWithBitmap;
-use super::bits::{BLOCK, low_bits, select_bit};
-use super::index;
-use super::run::Run;
+use crate::bitmap::RangeWithBitmap;
+use crate::bits::{BLOCK, low_bits, select_bit};
+use crate::index;
+use crate::run::Run;
 
 /// The runs of set bits between two bits.
 #[derive(Debug, Clone)]
-pub(super) struct BitmapRuns<'a> {
+pub(crate) struct BitmapRuns<'a> {
     bitmap: &'a RangeWithBitmap,
     bit: u64,
     end: u64,
 }
 
 impl<'a> BitmapRuns<'a> {
-    pub(super) fn new(bitmap: &'a RangeWithBitmap, bits: Range<u64>) -> Self {
+    pub(crate) fn new(bitmap: &'a RangeWithBitmap, bits: Range<u64>) -> Self {
         Self { bitmap, bit: bits.start, end: bits.end }
     }
 }
@@ -43,7 +43,7 @@ impl Iterator for BitmapRuns<'_> {
 /// The ids of a bitmap from both ends. Each end has its own copy of the word it stands in; `left`
 /// keeps them apart.
 #[derive(Debug, Clone)]
-pub(super) struct BitmapIter<'a> {
+pub(crate) struct BitmapIter<'a> {
     bitmap: &'a RangeWithBitmap,
     /// Of the next id at the front.
     position: u64,
@@ -54,7 +54,7 @@ pub(super) struct BitmapIter<'a> {
 }
 
 impl<'a> BitmapIter<'a> {
-    pub(super) fn new(bitmap: &'a RangeWithBitmap) -> Self {
+    pub(crate) fn new(bitmap: &'a RangeWithBitmap) -> Self {
         let last = bitmap.words().len().saturating_sub(1);
         let (front, back) = ((0, bitmap.word(0)), (last, bitmap.word(last)));
         Self { bitmap, position: 0, left: bitmap.len(), front, back }

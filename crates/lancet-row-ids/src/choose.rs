@@ -12,26 +12,26 @@
 //!
 //! These are estimates, not the sizes in bytes; what counts is that every writer chooses alike.
 
-use super::array::EncodedArray;
-use super::bitmap::RangeWithBitmap;
-use super::holes::RangeWithHoles;
-use super::run::Run;
-use super::{Segment, SegmentKind, index};
+use crate::array::EncodedArray;
+use crate::bitmap::RangeWithBitmap;
+use crate::holes::RangeWithHoles;
+use crate::run::Run;
+use crate::{Segment, SegmentKind, index};
 
 /// What the choice looks at.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
-    pub(super) count: u64,
-    pub(super) low: u64,
-    pub(super) high: u64,
-    pub(super) increasing: bool,
+pub(crate) struct Shape {
+    pub(crate) count: u64,
+    pub(crate) low: u64,
+    pub(crate) high: u64,
+    pub(crate) increasing: bool,
     /// The first and the last slot without an id, when the ids increase.
     holes: Run,
 }
 
 impl Shape {
     /// One pass over runs, which need not be maximal. `None` when there are none.
-    pub(super) fn of(mut runs: impl Iterator<Item = Run>) -> Option<Self> {
+    pub(crate) fn of(mut runs: impl Iterator<Item = Run>) -> Option<Self> {
         let first = runs.next()?;
         let mut shape = Self {
             count: first.len(),
@@ -55,13 +55,13 @@ impl Shape {
     }
 
     /// Of increasing ids, for the choice only.
-    pub(super) fn increasing(count: u64, bounds: Run) -> Self {
+    pub(crate) fn increasing(count: u64, bounds: Run) -> Self {
         let Run { first: low, last: high } = bounds;
         Self { count, low, high, increasing: true, holes: bounds }
     }
 
     /// The rule in the head of this file.
-    pub(super) fn choose(&self) -> SegmentKind {
+    pub(crate) fn choose(&self) -> SegmentKind {
         if !self.increasing {
             SegmentKind::Array
         } else if self.high == u64::MAX {
@@ -80,7 +80,7 @@ impl Shape {
     }
 
     /// The estimate that is compared, without what all forms have.
-    pub(super) fn estimate(&self, kind: SegmentKind) -> u128 {
+    pub(crate) fn estimate(&self, kind: SegmentKind) -> u128 {
         match kind {
             SegmentKind::Range => 0,
             SegmentKind::RangeWithHoles => u128::from(self.num_holes()).saturating_mul(4),
@@ -102,7 +102,7 @@ impl Shape {
 }
 
 /// The segment of these ids, chosen by the rule.
-pub(super) fn encode<I: Iterator<Item = Run> + Clone>(runs: I) -> Segment {
+pub(crate) fn encode<I: Iterator<Item = Run> + Clone>(runs: I) -> Segment {
     match Shape::of(runs.clone()) {
         None => Segment::Range(0..0),
         Some(shape) => encode_as(shape.choose(), &shape, runs),
@@ -110,7 +110,7 @@ pub(super) fn encode<I: Iterator<Item = Run> + Clone>(runs: I) -> Segment {
 }
 
 /// The segment of these ids in the form of an array without order.
-pub(super) fn encode_array<I: Iterator<Item = Run> + Clone>(runs: I) -> Segment {
+pub(crate) fn encode_array<I: Iterator<Item = Run> + Clone>(runs: I) -> Segment {
     match Shape::of(runs.clone()) {
         None => Segment::Range(0..0),
         Some(shape) => encode_as(SegmentKind::Array, &shape, runs),
@@ -118,7 +118,7 @@ pub(super) fn encode_array<I: Iterator<Item = Run> + Clone>(runs: I) -> Segment 
 }
 
 /// The segment of these ids in a form that can hold them.
-pub(super) fn encode_as(
+pub(crate) fn encode_as(
     kind: SegmentKind,
     shape: &Shape,
     runs: impl Iterator<Item = Run>,

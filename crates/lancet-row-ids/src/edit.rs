@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::choose::{self, Shape};
-use super::ranges::IdRanges;
-use super::run::{Filter, Masked, Rule, Run};
-use super::segment::Segment;
-use super::sequence::{RowIdSequence, too_many};
+use crate::choose::{self, Shape};
 use crate::error::{Error, Result};
+use crate::ranges::IdRanges;
+use crate::run::{Filter, Masked, Rule, Run};
+use crate::segment::Segment;
+use crate::sequence::{RowIdSequence, too_many};
 
 impl RowIdSequence {
     /// The ids at some positions. Positions past the end have none.
@@ -35,7 +35,7 @@ impl RowIdSequence {
     }
 
     /// Adds a segment; a range that goes on where a range ended makes it longer.
-    pub(super) fn append(&mut self, segment: Segment) -> Result<()> {
+    pub(crate) fn append(&mut self, segment: Segment) -> Result<()> {
         match (self.segments().last(), &segment) {
             (Some(Segment::Range(left)), Segment::Range(right)) if left.end == right.start => {
                 let fused = Segment::Range(left.start..right.end);
@@ -158,7 +158,7 @@ fn for_each_segment(runs: impl Iterator<Item = Run> + Clone, mut add: impl FnMut
 }
 
 /// Refuses positions that do not increase or are past the end.
-pub(super) fn check_positions(positions: &[u32], len: u64) -> Result<()> {
+pub(crate) fn check_positions(positions: &[u32], len: u64) -> Result<()> {
     let increase = positions.is_sorted_by(|a, b| a < b);
     let last = positions.last().map(|&last| u64::from(last));
     match last {
@@ -172,7 +172,7 @@ pub(super) fn check_positions(positions: &[u32], len: u64) -> Result<()> {
 
 /// Removes from a segment at `offset` those of the positions that lie in it, and moves on.
 /// An array stays an array, even if what is left increases.
-pub(super) fn mask_segment(segment: &mut Segment, offset: &mut u64, positions: &mut &[u32]) {
+pub(crate) fn mask_segment(segment: &mut Segment, offset: &mut u64, positions: &mut &[u32]) {
     let start = *offset;
     *offset = offset.saturating_add(segment.len());
     let inside = positions.partition_point(|&position| u64::from(position) < *offset);
@@ -188,7 +188,7 @@ pub(super) fn mask_segment(segment: &mut Segment, offset: &mut u64, positions: &
 }
 
 /// Cuts segments, each with something that belongs to it, into chunks of the given sizes.
-pub(super) fn cut<'a, T: Copy>(
+pub(crate) fn cut<'a, T: Copy>(
     segments: impl Iterator<Item = (&'a Segment, T)>,
     sizes: impl IntoIterator<Item = u64>,
     allow_short: bool,

@@ -10,11 +10,11 @@
 
 use std::sync::Arc;
 
-use super::edit;
-use super::run::{Masked, Run};
-use super::segment::Segment;
-use super::sequence::RowIdSequence;
+use crate::edit;
 use crate::error::{Result, ensure};
+use crate::run::{Masked, Run};
+use crate::segment::Segment;
+use crate::sequence::RowIdSequence;
 
 /// The row ids of one fragment.
 #[derive(Debug, Clone)]
@@ -31,9 +31,9 @@ pub struct FragmentRowIds {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use lancet::row_ids::{FragmentRowIds, RowIdIndex, RowIdSequence};
+/// use lancet_row_ids::{FragmentRowIds, RowIdIndex, RowIdSequence};
 ///
-/// # fn main() -> lancet::Result<()> {
+/// # fn main() -> lancet_row_ids::Result<()> {
 /// let old = Arc::new(RowIdSequence::from(0..100));
 /// let updated = Arc::new(RowIdSequence::from_ids(&[7, 3])?);
 /// let index = RowIdIndex::new([

@@ -6,14 +6,14 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::array::EncodedArray;
-use super::bitmap::RangeWithBitmap;
-use super::bitmap_iter::{BitmapIter, BitmapRuns};
-use super::choose;
-use super::holes::{HolesIter, HolesRuns, RangeWithHoles};
-use super::index;
-use super::iter::ArrayIter;
-use super::run::{Filter, Joined, Rule, Run};
+use crate::array::EncodedArray;
+use crate::bitmap::RangeWithBitmap;
+use crate::bitmap_iter::{BitmapIter, BitmapRuns};
+use crate::choose;
+use crate::holes::{HolesIter, HolesRuns, RangeWithHoles};
+use crate::index;
+use crate::iter::ArrayIter;
+use crate::run::{Filter, Joined, Rule, Run};
 
 /// Some ids, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,7 +150,7 @@ impl Segment {
 
     /// How many ids are below `id`; `None` for an array, which has no order. `hint` is what the call
     /// before left there, for an `id` that was not larger; 0 at first.
-    pub(super) fn rank(&self, hint: &mut usize, id: u64) -> Option<u64> {
+    pub(crate) fn rank(&self, hint: &mut usize, id: u64) -> Option<u64> {
         match self {
             Self::Range(range) => {
                 Some(id.clamp(range.start, range.end.max(range.start)).wrapping_sub(range.start))
@@ -166,7 +166,7 @@ impl Segment {
     }
 
     /// Whether an id is in increasing runs.
-    pub(super) fn meets(&self, runs: &[Run]) -> bool {
+    pub(crate) fn meets(&self, runs: &[Run]) -> bool {
         if let Self::Array(_) = self {
             return Filter::new(self.all_runs(), runs, Rule::Keep).next().is_some();
         }
@@ -179,7 +179,7 @@ impl Segment {
     }
 
     /// The smallest and the largest id.
-    pub(super) fn bounds(&self) -> Option<Run> {
+    pub(crate) fn bounds(&self) -> Option<Run> {
         let (first, last) = match self {
             Self::SortedArray(array) | Self::Array(array) => array.bounds()?,
             sorted => (sorted.get(0)?, sorted.get(sorted.len().checked_sub(1)?)?),
@@ -188,7 +188,7 @@ impl Segment {
     }
 
     /// The ids at some positions as runs, in order.
-    pub(super) fn runs(&self, positions: Range<u64>) -> Runs<'_> {
+    pub(crate) fn runs(&self, positions: Range<u64>) -> Runs<'_> {
         self.try_runs(positions).unwrap_or(Runs::Range(None))
     }
 
@@ -210,19 +210,19 @@ impl Segment {
     }
 
     /// All ids as runs, in order.
-    pub(super) fn all_runs(&self) -> Runs<'_> {
+    pub(crate) fn all_runs(&self) -> Runs<'_> {
         self.runs(0..self.len())
     }
 
     /// The ids at some positions, in the form that suits them.
-    pub(super) fn slice(&self, positions: Range<u64>) -> Self {
+    pub(crate) fn slice(&self, positions: Range<u64>) -> Self {
         choose::encode(self.runs(positions))
     }
 }
 
 /// The runs of a segment.
 #[derive(Debug, Clone)]
-pub(super) enum Runs<'a> {
+pub(crate) enum Runs<'a> {
     Range(Option<Run>),
     Holes(HolesRuns<'a>),
     Bitmap(BitmapRuns<'a>),
@@ -256,7 +256,7 @@ enum Ids<'a> {
 
 impl SegmentIter<'_> {
     /// Without ids.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self(Ids::Range(0..0))
     }
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::array::EncodedArray;
-use super::bitmap::RangeWithBitmap;
-use super::choose::{self, Shape, encode_as};
-use super::holes::RangeWithHoles;
-use super::run::Run;
-use super::*;
+use crate::array::EncodedArray;
+use crate::bitmap::RangeWithBitmap;
+use crate::choose::{self, Shape, encode_as};
 use crate::error::Error;
+use crate::holes::RangeWithHoles;
+use crate::run::Run;
+use crate::*;
 
 /// Increasing offsets: dense, with gaps, or far apart.
 fn offsets() -> impl Strategy<Value = Vec<u64>> {

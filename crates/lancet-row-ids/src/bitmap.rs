@@ -8,11 +8,11 @@
 
 use std::ops::Range;
 
-use super::bitmap_iter::{BitmapIter, BitmapRuns};
-use super::bits::{BLOCK, count_ones, low_bits, select_bit, set_bits};
-use super::index;
-use super::run::Run;
+use crate::bitmap_iter::{BitmapIter, BitmapRuns};
+use crate::bits::{BLOCK, count_ones, low_bits, select_bit, set_bits};
 use crate::error::{Result, ensure};
+use crate::index;
+use crate::run::Run;
 
 /// The ids of a range whose bit is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl RangeWithBitmap {
     }
 
     /// Reads the stored bytes. Their number is compared before anything is allocated.
-    pub(super) fn read(range: Range<u64>, bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn read(range: Range<u64>, bytes: &[u8]) -> Result<Self> {
         let slots = range.end.saturating_sub(range.start);
         ensure!(
             slots.div_ceil(8) == bytes.len() as u64,
@@ -57,14 +57,14 @@ impl RangeWithBitmap {
     }
 
     /// The bytes as they are stored.
-    pub(super) fn write(&self) -> Vec<u8> {
+    pub(crate) fn write(&self) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(index(self.slots().div_ceil(8)));
         bytes
     }
 
     /// Sets the bits of increasing runs inside the range.
-    pub(super) fn collect(range: Range<u64>, runs: impl Iterator<Item = Run>) -> Self {
+    pub(crate) fn collect(range: Range<u64>, runs: impl Iterator<Item = Run>) -> Self {
         let slots = range.end.saturating_sub(range.start);
         let mut words = vec![0_u64; index(slots.div_ceil(64))];
         for run in runs {
@@ -93,22 +93,22 @@ impl RangeWithBitmap {
         self.ones == 0
     }
 
-    pub(super) fn words(&self) -> &[u64] {
+    pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
 
     /// A word; 0 behind the last.
-    pub(super) fn word(&self, index: usize) -> u64 {
+    pub(crate) fn word(&self, index: usize) -> u64 {
         self.words.get(index).copied().unwrap_or(0)
     }
 
-    pub(super) fn contains(&self, id: u64) -> bool {
+    pub(crate) fn contains(&self, id: u64) -> bool {
         let bit = id.wrapping_sub(self.start);
         id >= self.start && id < self.end && (self.word(index(bit / 64)) >> (bit % 64)) & 1 == 1
     }
 
     /// How many ids are below `id`.
-    pub(super) fn rank(&self, id: u64) -> u64 {
+    pub(crate) fn rank(&self, id: u64) -> u64 {
         if id >= self.end {
             return self.ones;
         }
@@ -122,7 +122,7 @@ impl RangeWithBitmap {
     }
 
     /// The id at `position`.
-    pub(super) fn get(&self, position: u64) -> Option<u64> {
+    pub(crate) fn get(&self, position: u64) -> Option<u64> {
         if position >= self.ones {
             return None;
         }
@@ -141,7 +141,7 @@ impl RangeWithBitmap {
     }
 
     /// The first bit from `from` on that is set, or not set; the number of bits when there is none.
-    pub(super) fn next_bit(&self, from: u64, set: bool) -> u64 {
+    pub(crate) fn next_bit(&self, from: u64, set: bool) -> u64 {
         let flip = if set { 0 } else { u64::MAX };
         let mut at = index(from / 64);
         let mut mask = !low_bits(from % 64);
@@ -158,7 +158,7 @@ impl RangeWithBitmap {
     }
 
     /// Takes `id`, larger than every other, into the range.
-    pub(super) fn push(&mut self, id: u64) {
+    pub(crate) fn push(&mut self, id: u64) {
         let bit = id.wrapping_sub(self.start);
         let word = index(bit / 64);
         while self.words.len() <= word {
@@ -172,12 +172,12 @@ impl RangeWithBitmap {
         self.end = id.saturating_add(1);
     }
 
-    pub(super) fn iter(&self) -> BitmapIter<'_> {
+    pub(crate) fn iter(&self) -> BitmapIter<'_> {
         BitmapIter::new(self)
     }
 
     /// The runs of ids in `first..=last`.
-    pub(super) fn runs(&self, first: u64, last: u64) -> BitmapRuns<'_> {
+    pub(crate) fn runs(&self, first: u64, last: u64) -> BitmapRuns<'_> {
         let bit = first.wrapping_sub(self.start);
         let end = last.wrapping_sub(self.start).saturating_add(1);
         BitmapRuns::new(self, bit..end)

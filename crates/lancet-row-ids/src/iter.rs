@@ -3,11 +3,11 @@
 use std::iter::FusedIterator;
 use std::slice;
 
-use super::array::plus;
-use super::index;
-use super::segment::{Segment, SegmentIter};
+use crate::array::plus;
+use crate::index;
+use crate::segment::{Segment, SegmentIter};
 
-/// The ids of a [`RowIdSequence`](super::RowIdSequence). Allocates nothing; skipping jumps over whole
+/// The ids of a [`RowIdSequence`](crate::RowIdSequence). Allocates nothing; skipping jumps over whole
 /// segments, and inside of one to the place.
 #[derive(Debug, Clone)]
 pub struct Iter<'a> {
@@ -19,7 +19,7 @@ pub struct Iter<'a> {
 }
 
 impl<'a> Iter<'a> {
-    pub(super) fn new(segments: &'a [Segment], left: usize) -> Self {
+    pub(crate) fn new(segments: &'a [Segment], left: usize) -> Self {
         let (front, back) = (SegmentIter::empty(), SegmentIter::empty());
         Self { front, segments: segments.iter(), back, left }
     }
@@ -102,7 +102,7 @@ impl DoubleEndedIterator for Iter<'_> {
 impl ExactSizeIterator for Iter<'_> {}
 impl FusedIterator for Iter<'_> {}
 
-/// The numbers of an [`EncodedArray`](super::EncodedArray), from both ends.
+/// The numbers of an [`EncodedArray`](crate::EncodedArray), from both ends.
 #[derive(Debug, Clone)]
 pub struct ArrayIter<'a> {
     base: u64,
@@ -110,14 +110,14 @@ pub struct ArrayIter<'a> {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum OffsetIter<'a> {
+pub(crate) enum OffsetIter<'a> {
     U16(slice::Iter<'a, u16>),
     U32(slice::Iter<'a, u32>),
     U64(slice::Iter<'a, u64>),
 }
 
 impl<'a> ArrayIter<'a> {
-    pub(super) fn new(base: u64, offsets: OffsetIter<'a>) -> Self {
+    pub(crate) fn new(base: u64, offsets: OffsetIter<'a>) -> Self {
         Self { base, offsets }
     }
 }

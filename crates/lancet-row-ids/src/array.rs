@@ -5,8 +5,8 @@
 
 use std::slice;
 
-use super::iter::{ArrayIter, OffsetIter};
 use crate::error::{Result, ensure};
+use crate::iter::{ArrayIter, OffsetIter};
 
 /// How wide the numbers of an [`EncodedArray`] are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ macro_rules! offset {
 offset!(u16, u32, u64);
 
 /// A number; that it does not overflow was checked.
-pub(super) fn plus(base: u64, offset: impl Into<u64>) -> u64 {
+pub(crate) fn plus(base: u64, offset: impl Into<u64>) -> u64 {
     base.wrapping_add(offset.into())
 }
 
@@ -178,7 +178,7 @@ impl<T: Offset> Offsets<T> {
 
 impl EncodedArray {
     /// Reads the stored offsets.
-    pub(super) fn read(width: Width, base: u64, bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn read(width: Width, base: u64, bytes: &[u8]) -> Result<Self> {
         let values = match width {
             Width::U16 => Values::U16(Offsets::read(base, bytes)?),
             Width::U32 => Values::U32(Offsets::read(base, bytes)?),
@@ -194,12 +194,12 @@ impl EncodedArray {
     }
 
     /// Width, base and bytes as they are stored.
-    pub(super) fn write(&self) -> (Width, u64, Vec<u8>) {
+    pub(crate) fn write(&self) -> (Width, u64, Vec<u8>) {
         each!(&self.values, o => (self.width(), o.base, Offset::write(&o.offsets)))
     }
 
     /// Stores `count` numbers between `low` and `high` at the narrowest width.
-    pub(super) fn collect(
+    pub(crate) fn collect(
         low: u64,
         high: u64,
         count: usize,
@@ -244,7 +244,7 @@ impl EncodedArray {
         self.iter_in(0, self.len())
     }
 
-    pub(super) fn iter_in(&self, from: usize, to: usize) -> ArrayIter<'_> {
+    pub(crate) fn iter_in(&self, from: usize, to: usize) -> ArrayIter<'_> {
         let base = each!(&self.values, o => o.base);
         let offsets = match &self.values {
             Values::U16(o) => OffsetIter::U16(o.iter(from, to)),
@@ -255,31 +255,31 @@ impl EncodedArray {
     }
 
     /// The smallest and the largest number.
-    pub(super) fn bounds(&self) -> Option<(u64, u64)> {
+    pub(crate) fn bounds(&self) -> Option<(u64, u64)> {
         (!self.is_empty()).then_some((self.low, self.high))
     }
 
-    pub(super) fn is_increasing(&self) -> bool {
+    pub(crate) fn is_increasing(&self) -> bool {
         each!(&self.values, o => o.offsets.is_sorted_by(|a, b| a < b))
     }
 
     /// How many numbers are below `value`; only when they increase.
-    pub(super) fn rank(&self, value: u64) -> usize {
+    pub(crate) fn rank(&self, value: u64) -> usize {
         each!(&self.values, o => o.rank(value))
     }
 
     /// The same, searched from a rank that is not above the answer.
-    pub(super) fn rank_from(&self, from: usize, value: u64) -> usize {
+    pub(crate) fn rank_from(&self, from: usize, value: u64) -> usize {
         each!(&self.values, o => o.rank_from(from, value))
     }
 
     /// The first place of `value`, whatever the order.
-    pub(super) fn find(&self, value: u64) -> Option<usize> {
+    pub(crate) fn find(&self, value: u64) -> Option<usize> {
         each!(&self.values, o => o.find(value))
     }
 
     /// How many numbers from `from` on, in order, satisfy a condition that holds up to some place.
-    pub(super) fn count_while(&self, from: usize, holds: impl Fn(usize, u64) -> bool) -> usize {
+    pub(crate) fn count_while(&self, from: usize, holds: impl Fn(usize, u64) -> bool) -> usize {
         let (mut low, mut high) = (from, self.len().max(from));
         while low < high {
             let middle = low.midpoint(high);
@@ -292,7 +292,7 @@ impl EncodedArray {
     }
 
     /// Adds a number; widens when it does not fit.
-    pub(super) fn push(&mut self, value: u64) {
+    pub(crate) fn push(&mut self, value: u64) {
         let (low, high) =
             self.bounds().map_or((value, value), |(l, h)| (l.min(value), h.max(value)));
         if each!(&mut self.values, o => o.push(value)) {

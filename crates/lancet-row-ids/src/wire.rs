@@ -9,15 +9,15 @@ use std::ops::Range;
 use prost::Message;
 use prost::encoding::{WireType, decode_key, decode_varint};
 
-use super::array::{EncodedArray, Width};
-use super::bitmap::RangeWithBitmap;
-use super::holes::RangeWithHoles;
-use super::index;
-use super::segment::Segment;
-use super::sequence::RowIdSequence;
-use super::versions::{RowVersionSequence, VersionRun};
+use crate::array::{EncodedArray, Width};
+use crate::bitmap::RangeWithBitmap;
 use crate::error::{Error, Result, ensure};
-use crate::proto::rowids as proto;
+use crate::holes::RangeWithHoles;
+use crate::index;
+use crate::proto;
+use crate::segment::Segment;
+use crate::sequence::RowIdSequence;
+use crate::versions::{RowVersionSequence, VersionRun};
 use proto::encoded_u64_array::{Array as ArrayArm, U16Array, U32Array, U64Array};
 use proto::u64_segment::{self, Segment as SegmentArm};
 

@@ -4,39 +4,39 @@
 //! of a billion ids touch four runs. Every iterator here can be cloned cheaply, because a segment is
 //! built in two passes: one to choose its form, one to fill it.
 
-use super::ranges::seek;
+use crate::ranges::seek;
 
 /// The ids `first..=last`; never empty. Inclusive, because 2^64-1 has no exclusive end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
-    pub(super) first: u64,
-    pub(super) last: u64,
+pub(crate) struct Run {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
 }
 
 impl Run {
-    pub(super) fn one(id: u64) -> Self {
+    pub(crate) fn one(id: u64) -> Self {
         Self { first: id, last: id }
     }
 
     /// How many ids; no run in a sequence has 2^64 of them.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.last.wrapping_sub(self.first).wrapping_add(1)
     }
 
-    pub(super) fn ids(self) -> impl Iterator<Item = u64> {
+    pub(crate) fn ids(self) -> impl Iterator<Item = u64> {
         (self.first..self.last).chain([self.last])
     }
 }
 
 /// Joins numbers that follow each other into runs.
 #[derive(Debug, Clone)]
-pub(super) struct Joined<I> {
+pub(crate) struct Joined<I> {
     ids: I,
     held: Option<u64>,
 }
 
 impl<I: Iterator<Item = u64>> Joined<I> {
-    pub(super) fn new(mut ids: I) -> Self {
+    pub(crate) fn new(mut ids: I) -> Self {
         let held = ids.next();
         Self { ids, held }
     }
@@ -61,14 +61,14 @@ impl<I: Iterator<Item = u64>> Iterator for Joined<I> {
 
 /// What [`Filter`] does with the ids of its set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     Keep,
     Remove,
 }
 
 /// The parts of runs that are in a set of increasing runs, or not in it.
 #[derive(Debug, Clone)]
-pub(super) struct Filter<'a, I> {
+pub(crate) struct Filter<'a, I> {
     runs: I,
     set: &'a [Run],
     rule: Rule,
@@ -79,7 +79,7 @@ pub(super) struct Filter<'a, I> {
 }
 
 impl<'a, I: Iterator<Item = Run>> Filter<'a, I> {
-    pub(super) fn new(runs: I, set: &'a [Run], rule: Rule) -> Self {
+    pub(crate) fn new(runs: I, set: &'a [Run], rule: Rule) -> Self {
         Self { runs, set, rule, at: 0, rest: None }
     }
 }
@@ -113,7 +113,7 @@ impl<I: Iterator<Item = Run>> Iterator for Filter<'_, I> {
 
 /// Runs without the ids at some increasing positions.
 #[derive(Debug, Clone)]
-pub(super) struct Masked<'a, I> {
+pub(crate) struct Masked<'a, I> {
     runs: I,
     /// Positions to leave out; those before `position` are used up.
     masked: &'a [u32],
@@ -124,7 +124,7 @@ pub(super) struct Masked<'a, I> {
 
 impl<'a, I: Iterator<Item = Run>> Masked<'a, I> {
     /// `position` is that of the first id.
-    pub(super) fn new(runs: I, position: u64, masked: &'a [u32]) -> Self {
+    pub(crate) fn new(runs: I, position: u64, masked: &'a [u32]) -> Self {
         Self { runs, masked, position, rest: None }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::RowIdSequence;
-use super::run::{Filter, Rule, Run};
+use crate::RowIdSequence;
+use crate::run::{Filter, Rule, Run};
 
 /// A set of ids, kept as ranges that increase and do not touch.
 ///
 /// ```
-/// use lancet::row_ids::{IdRanges, RowIdSequence};
+/// use lancet_row_ids::{IdRanges, RowIdSequence};
 ///
 /// let wanted: IdRanges = [10..20, 15..30, 90..95].into_iter().collect();
 /// assert!(wanted.contains(29) && !wanted.contains(30));
@@ -77,7 +77,7 @@ impl IdRanges {
     }
 
     /// The runs that meet `bounds`.
-    pub(super) fn within(&self, bounds: Run) -> &[Run] {
+    pub(crate) fn within(&self, bounds: Run) -> &[Run] {
         let from = seek(&self.runs, 0, bounds.first);
         let rest = self.runs.get(from..).unwrap_or_default();
         rest.get(..rest.partition_point(|run| run.first <= bounds.last)).unwrap_or_default()
@@ -106,7 +106,7 @@ impl From<&RowIdSequence> for IdRanges {
 
 /// The first of the increasing runs that does not end before `id`. Looks near `at` first: doubling
 /// steps onwards, or everything before it.
-pub(super) fn seek(runs: &[Run], at: usize, id: u64) -> usize {
+pub(crate) fn seek(runs: &[Run], at: usize, id: u64) -> usize {
     let ends_before = |run: &Run| run.last < id;
     let passed = at.checked_sub(1).and_then(|last| runs.get(last));
     if passed.is_some_and(|run| !ends_before(run)) {

@@ -1,4 +1,5 @@
-//! Package `lance.table`, of it the row ids and row versions of a fragment.
+//! The protobuf messages of the format, written by hand: of the package `lance.table` the row ids and row versions of
+//! a fragment. Bytes of the reference hold them to it, number by number (`tests/vectors.rs`).
 
 /// The id of every row, in row order: the segments one after the other.
 #[derive(Clone, PartialEq, prost::Message)]

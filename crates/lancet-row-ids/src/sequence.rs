@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::iter::Iter;
-use super::ranges::IdRanges;
-use super::run::Run;
-use super::segment::{Segment, SegmentIter};
-use super::{choose, index};
 use crate::error::{Error, Result, ensure};
+use crate::iter::Iter;
+use crate::ranges::IdRanges;
+use crate::run::Run;
+use crate::segment::{Segment, SegmentIter};
+use crate::{choose, index};
 
 /// The row ids of a fragment, in row order.
 ///
@@ -27,13 +27,13 @@ pub struct RowIdSequence {
 
 /// What is known of a segment without looking into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Which segment.
-    pub(super) segment: usize,
+    pub(crate) segment: usize,
     /// Position of its first id.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
     /// Its smallest and its largest id.
-    pub(super) bounds: Run,
+    pub(crate) bounds: Run,
 }
 
 impl RowIdSequence {
@@ -52,14 +52,14 @@ impl RowIdSequence {
     }
 
     /// What all segments together may hold is the caller's to know.
-    pub(super) fn of_segments(segments: impl IntoIterator<Item = Segment>) -> Self {
+    pub(crate) fn of_segments(segments: impl IntoIterator<Item = Segment>) -> Self {
         let mut sequence = Self::new();
         segments.into_iter().for_each(|segment| _ = sequence.add(segment));
         sequence
     }
 
     /// Adds a segment. Refuses one with which there would be more than 2^64-1 ids.
-    pub(super) fn add(&mut self, segment: Segment) -> Result<()> {
+    pub(crate) fn add(&mut self, segment: Segment) -> Result<()> {
         let Some(len) = self.len.checked_add(segment.len()) else {
             return Err(too_many());
         };
@@ -78,7 +78,7 @@ impl RowIdSequence {
     }
 
     /// Takes the last segment off. `high` stays: whoever takes puts back something as high.
-    pub(super) fn take_last(&mut self) -> Option<Segment> {
+    pub(crate) fn take_last(&mut self) -> Option<Segment> {
         let segment = self.segments.pop()?;
         self.len = self.len.saturating_sub(segment.len());
         self.places.pop_if(|place| place.segment >= self.segments.len());
@@ -91,7 +91,7 @@ impl RowIdSequence {
         &self.segments
     }
 
-    pub(super) fn segments_mut(&mut self) -> &mut Vec<Segment> {
+    pub(crate) fn segments_mut(&mut self) -> &mut Vec<Segment> {
         &mut self.segments
     }
 
@@ -126,7 +126,7 @@ impl RowIdSequence {
     /// The position of `id`; the first where it is repeated.
     ///
     /// An array without order is searched from its front. For many lookups make a
-    /// [`RowIdIndex`](super::RowIdIndex).
+    /// [`RowIdIndex`](crate::RowIdIndex).
     pub fn position(&self, id: u64) -> Option<u64> {
         if let [segment] = self.segments.as_slice() {
             return segment.position(id);
@@ -265,7 +265,7 @@ impl<'a> IntoIterator for &'a RowIdSequence {
 }
 
 /// More rows than can be counted, and more ids than there are.
-pub(super) fn too_many() -> Error {
+pub(crate) fn too_many() -> Error {
     Error::invalid("a sequence cannot have more than 2^64-1 rows")
 }
 

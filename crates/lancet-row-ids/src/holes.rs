@@ -5,11 +5,11 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::array::EncodedArray;
-use super::index;
-use super::iter::ArrayIter;
-use super::run::Run;
+use crate::array::EncodedArray;
 use crate::error::{Result, ensure};
+use crate::index;
+use crate::iter::ArrayIter;
+use crate::run::Run;
 
 /// The ids of a range, leaving out the holes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct RangeWithHoles {
 
 impl RangeWithHoles {
     /// Checks the holes with one pass over them.
-    pub(super) fn read(range: Range<u64>, holes: EncodedArray) -> Result<Self> {
+    pub(crate) fn read(range: Range<u64>, holes: EncodedArray) -> Result<Self> {
         ensure!(holes.is_increasing(), "the holes of a range do not increase");
         let inside =
             holes.bounds().is_none_or(|(low, high)| range.start <= low && high < range.end);
@@ -30,7 +30,7 @@ impl RangeWithHoles {
     }
 
     /// The gaps between increasing runs in the range. `holes` are the first and the last of them.
-    pub(super) fn collect(
+    pub(crate) fn collect(
         range: Range<u64>,
         holes: Run,
         count: u64,
@@ -65,25 +65,25 @@ impl RangeWithHoles {
         self.len() == 0
     }
 
-    pub(super) fn contains(&self, id: u64) -> bool {
+    pub(crate) fn contains(&self, id: u64) -> bool {
         id >= self.start && id < self.end && self.holes.get(self.holes.rank(id)) != Some(id)
     }
 
-    pub(super) fn position(&self, id: u64) -> Option<u64> {
+    pub(crate) fn position(&self, id: u64) -> Option<u64> {
         let at = id.checked_sub(self.start).filter(|_| id < self.end)?;
         let below = self.holes.rank(id);
         (self.holes.get(below) != Some(id)).then(|| at.wrapping_sub(below as u64))
     }
 
     /// How many ids are below `id`. `hint` is a number of holes known to be below it.
-    pub(super) fn rank(&self, hint: &mut usize, id: u64) -> u64 {
+    pub(crate) fn rank(&self, hint: &mut usize, id: u64) -> u64 {
         let id = id.clamp(self.start, self.end);
         *hint = self.holes.rank_from(*hint, id);
         id.wrapping_sub(self.start).wrapping_sub(*hint as u64)
     }
 
     /// The id at `position`: past every hole that has at most that many ids below it.
-    pub(super) fn get(&self, position: u64) -> Option<u64> {
+    pub(crate) fn get(&self, position: u64) -> Option<u64> {
         (position < self.len()).then(|| {
             let id = self.start.wrapping_add(position);
             let holes = self.holes.count_while(0, |j, hole| hole.wrapping_sub(j as u64) <= id);
@@ -92,7 +92,7 @@ impl RangeWithHoles {
     }
 
     /// Takes `id`, larger than every other, into the range.
-    pub(super) fn push(&mut self, id: u64) {
+    pub(crate) fn push(&mut self, id: u64) {
         (self.end..id).for_each(|hole| self.holes.push(hole));
         self.end = id.saturating_add(1);
     }
@@ -102,7 +102,7 @@ impl RangeWithHoles {
         index(id.wrapping_sub(self.start).wrapping_sub(position))
     }
 
-    pub(super) fn iter(&self) -> HolesIter<'_> {
+    pub(crate) fn iter(&self) -> HolesIter<'_> {
         let mut iter = HolesIter {
             segment: self,
             position: 0,
@@ -118,7 +118,7 @@ impl RangeWithHoles {
     }
 
     /// The runs of ids in `first..=last`, both of which are present.
-    pub(super) fn runs(&self, first: u64, last: u64) -> HolesRuns<'_> {
+    pub(crate) fn runs(&self, first: u64, last: u64) -> HolesRuns<'_> {
         let holes = self.holes.iter_in(self.holes.rank(first), self.holes.rank(last));
         HolesRuns { holes, rest: Some(Run { first, last }) }
     }
@@ -126,7 +126,7 @@ impl RangeWithHoles {
 
 /// The runs between holes.
 #[derive(Debug, Clone)]
-pub(super) struct HolesRuns<'a> {
+pub(crate) struct HolesRuns<'a> {
     holes: ArrayIter<'a>,
     rest: Option<Run>,
 }
@@ -155,7 +155,7 @@ const NONE: u64 = u64::MAX;
 
 /// The ids of a range with holes from both ends.
 #[derive(Debug, Clone)]
-pub(super) struct HolesIter<'a> {
+pub(crate) struct HolesIter<'a> {
     segment: &'a RangeWithHoles,
     /// Of the next id at the front.
     position: u64,

@@ -6,18 +6,18 @@
 use std::iter::FusedIterator;
 use std::ops::{Range, RangeInclusive};
 
-use super::edit::{check_positions, cut, mask_segment};
-use super::index;
-use super::segment::Segment;
-use super::sequence::too_many;
+use crate::edit::{check_positions, cut, mask_segment};
 use crate::error::{Result, ensure};
+use crate::index;
+use crate::segment::Segment;
+use crate::sequence::too_many;
 
 /// The version of each row, in row order: the one that made it, or the one that last changed it.
 ///
 /// ```
-/// use lancet::row_ids::RowVersionSequence;
+/// use lancet_row_ids::RowVersionSequence;
 ///
-/// # fn main() -> lancet::Result<()> {
+/// # fn main() -> lancet_row_ids::Result<()> {
 /// let mut versions = RowVersionSequence::uniform(100, 1);
 /// versions.extend(&RowVersionSequence::uniform(50, 4))?;
 /// versions.mask(&[3, 4, 120])?;
@@ -42,7 +42,7 @@ pub struct VersionRun {
 }
 
 impl VersionRun {
-    pub(super) fn new(span: Segment, version: u64) -> Self {
+    pub(crate) fn new(span: Segment, version: u64) -> Self {
         Self { span, version }
     }
 
@@ -92,7 +92,7 @@ impl RowVersionSequence {
         sequence
     }
 
-    pub(super) fn add(&mut self, run: VersionRun) -> Result<()> {
+    pub(crate) fn add(&mut self, run: VersionRun) -> Result<()> {
         let Some(end) = self.len().checked_add(run.num_rows()) else {
             return Err(too_many());
         };
@@ -188,7 +188,7 @@ impl RowVersionSequence {
     }
 
     /// The rows of all sequences one after the other, cut into pieces of the given sizes, as
-    /// [`RowIdSequence::rechunk`](super::RowIdSequence::rechunk) does.
+    /// [`RowIdSequence::rechunk`](crate::RowIdSequence::rechunk) does.
     pub fn rechunk<'a>(
         sequences: impl IntoIterator<Item = &'a Self>,
         sizes: impl IntoIterator<Item = u64>,

@@ -4,11 +4,11 @@
 //! A segment may change its form on the way, but only from range to holes to bitmap to sorted array,
 //! so that many pushes encode it anew a few times at most.
 
-use super::choose::{self, Shape};
-use super::run::Run;
-use super::segment::{Segment, SegmentKind};
-use super::sequence::{RowIdSequence, too_many};
+use crate::choose::{self, Shape};
 use crate::error::{Error, Result};
+use crate::run::Run;
+use crate::segment::{Segment, SegmentKind};
+use crate::sequence::{RowIdSequence, too_many};
 
 /// What a segment of its own takes in memory, about.
 const SEGMENT_BYTES: u128 = 64;

@@ -1,20 +1,20 @@
 //! Row id and row version sequences that the reference wrote, or judged.
 //!
-//! The short ones are kept here (`row_ids.json`) and always run. All of them run where the corpus
+//! The short ones are kept here (`vectors.json`) and always run. All of them run where the corpus
 //! lies beside the repository.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "support/allocations.rs"]
+#[path = "../../lancet/tests/support/allocations.rs"]
 mod allocations;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-
-use allocations::allocated;
-use lancet::Error;
 use std::sync::Arc;
 
-use lancet::row_ids::{FragmentRowIds, RowIdIndex, RowIdSequence, RowVersionSequence, Segment};
+use allocations::allocated;
+use lancet_row_ids::{
+    Error, FragmentRowIds, RowIdIndex, RowIdSequence, RowVersionSequence, Segment,
+};
 use serde_json::Value;
 
 struct Vector {
@@ -52,7 +52,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 fn kept() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/row_ids.json")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors.json")
 }
 
 fn vectors_of(index: &Path) -> Vec<Vector> {
