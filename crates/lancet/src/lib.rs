@@ -163,12 +163,12 @@ mod read;
 mod schema;
 mod set_once;
 mod span;
+mod version;
 mod write;
 mod zones;
 
 pub use bytes::Bytes;
 pub use choose::Candidate;
-pub use container::Version;
 pub use error::{Corrupt, Error, Result};
 pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, StructuralEncoding};
 pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
@@ -179,6 +179,7 @@ pub use read::{
     coalesce,
 };
 pub use span::Span;
+pub use version::Version;
 pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
 pub use zones::filter::{Comparison, Filter};
 pub use zones::map::{ColumnStatistics, ZoneMap};

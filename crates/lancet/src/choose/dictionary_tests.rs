@@ -1,7 +1,7 @@
 use super::*;
 use crate::codec::VariableValues;
-use crate::container::Version;
 use crate::measure::estimate_distinct;
+use crate::version::Version;
 
 pub(in crate::choose) fn strings(values: &[&str]) -> Values {
     let mut out = VariableValues::new(32);

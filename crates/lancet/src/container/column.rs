@@ -5,12 +5,13 @@ use std::ops::Range;
 use prost::{Message, Name};
 
 use super::zone_place::{FoundPlace, ZonePlace};
-use super::{FileIndex, Version, early};
+use super::{FileIndex, buffer_alignment, early};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::proto::any;
 use crate::proto::encodings::{ColumnEncoding, PageLayout as EarlyPageLayout};
 use crate::proto::encodings21::PageLayout;
 use crate::proto::file_v2::{ColumnMetadata, Encoding, column_metadata, encoding::Location};
+use crate::version::Version;
 
 /// A column of a file.
 #[derive(Debug, Clone)]
@@ -118,7 +119,7 @@ impl Page {
             }
             Version::V2_1 | Version::V2_2 => PageEncoding::Layout(any::unwrap(bytes)?),
         };
-        let alignment = version.buffer_alignment();
+        let alignment = buffer_alignment(version);
         let buffers = spans(&page.buffer_offsets, &page.buffer_sizes, alignment, data_end)?;
         Ok(Self { number, buffers, num_rows: page.length, first_row, encoding })
     }

@@ -15,9 +15,9 @@
 
 use std::ops::Range;
 
-use super::Version;
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
+use crate::version::Version;
 
 /// Size of the footer.
 pub(crate) const FOOTER_BYTES: u64 = 40;

@@ -7,11 +7,12 @@ use arrow_schema::Schema;
 use bytes::Bytes;
 use prost::Message;
 
-use super::{Column, FileIndex, PageEncoding, Tail, Version, tail_span, write};
+use super::{Column, FileIndex, PageEncoding, Tail, tail_span, write};
 use crate::proto::any;
 use crate::proto::file::FileDescriptor;
 use crate::schema::value_type::value_type;
 use crate::schema::{columns, fields};
+use crate::version::Version;
 
 fn open(file: &Bytes, guess: u64) -> FileIndex {
     let slice = |span: std::ops::Range<u64>| file.slice(span.start as usize..span.end as usize);

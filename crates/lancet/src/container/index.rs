@@ -7,13 +7,13 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use bytes::Bytes;
 use prost::Message;
 
-use super::Version;
 use super::footer::Footer;
 use super::tail::{Part, column_table};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::proto::file::FileDescriptor;
 use crate::schema::fields;
+use crate::version::Version;
 
 /// The index of a file.
 #[derive(Debug, Clone)]

@@ -159,7 +159,7 @@ impl Tail {
 
     fn buffer_table(&self, cursor: &mut Cursor<'_>) -> Result<Vec<Range<u64>>> {
         let end = self.file_bytes.saturating_sub(FOOTER_BYTES);
-        let alignment = self.footer.version.buffer_alignment();
+        let alignment = super::buffer_alignment(self.footer.version);
         let meta_start = self.footer.column_meta_start;
         entries(cursor, self.footer.num_global_buffers, self.footer.gbo_start, |i, span| {
             ensure!(
@@ -231,9 +231,9 @@ fn entries(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::Version;
     use crate::container::write::{ALIGNMENT, encode_column, encode_tail, tests::example_file};
     use crate::proto::file::{Field, FileDescriptor, Schema};
+    use crate::version::Version;
 
     /// Opens with a tail of `guess` bytes; returns the spans read.
     fn open(file: &[u8], guess: u64) -> Result<(FileIndex, Vec<Range<u64>>)> {

@@ -11,7 +11,6 @@ use std::ops::Range;
 
 use prost::Message;
 
-use super::Version;
 use super::footer::Footer;
 use crate::error::{Error, Result};
 use crate::proto::any;
@@ -20,6 +19,7 @@ use crate::proto::file::FileDescriptor;
 use crate::proto::file_v2::{
     ColumnMetadata, DirectEncoding, Encoding, column_metadata, encoding::Location,
 };
+use crate::version::Version;
 
 /// Every buffer starts at a multiple of this.
 pub(crate) const ALIGNMENT: u64 = 64;

@@ -17,7 +17,7 @@ use crate::container::checksums::Checksums;
 use crate::container::cost::{self, ColumnCost};
 use crate::container::early;
 use crate::container::zone_place::{FoundPlace, ZonePlace};
-use crate::container::{Column, FileIndex, PageEncoding, Tail, Version, tail_span};
+use crate::container::{Column, FileIndex, PageEncoding, Tail, tail_span};
 use crate::error::{Corrupt, Error, Locate, Result, ensure};
 use crate::page::rules::Rules;
 use crate::page::{Layout, Page, PageIndex};
@@ -25,6 +25,7 @@ use crate::page_v2_0;
 use crate::pool::Pool;
 use crate::schema::columns::{Node, columns_of, num_columns};
 use crate::set_once::SetOnce;
+use crate::version::Version;
 
 /// Bytes read at the end of a file in the hope that they hold all metadata.
 const TAIL_BYTES: u64 = 16 << 10;

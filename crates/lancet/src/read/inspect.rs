@@ -6,10 +6,10 @@ use arrow_schema::DataType;
 
 use super::file::OpenFile;
 use super::projected::ProjectedColumns;
-use crate::container::Version;
 use crate::error::Result;
 use crate::page::Page;
 use crate::schema::columns::Node;
+use crate::version::Version;
 
 /// What a file is made of.
 #[derive(Debug, Clone)]

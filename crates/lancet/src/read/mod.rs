@@ -53,9 +53,9 @@ pub use scan::{Scan, ScanRequests};
 pub use source::{Coalesced, Source, coalesce};
 pub use zone_maps::{PruneRequest, ZoneMapRequest};
 
-use crate::container::Version;
 use crate::error::{Error, Result};
 use crate::schema::projection::{Projection, project};
+use crate::version::Version;
 use crate::zones::filter::Filter;
 use crate::zones::map::ZoneMap;
 use file::OpenFile;

@@ -18,8 +18,8 @@ use arrow_schema::{DataType, Field, Schema};
 
 use super::columns::{self, BLOB_KEY, LeafKind, Node, PACKED_KEYS};
 use super::{MAX_DEPTH, in_field, logical};
-use crate::container::Version;
 use crate::error::{Error, Result};
+use crate::version::Version;
 
 /// What differs between versions.
 #[derive(Debug, Clone, Copy)]

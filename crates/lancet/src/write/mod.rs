@@ -24,9 +24,9 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use crate::container::checksums;
 use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
 use crate::container::zone_place::encode_zone_index;
-use crate::container::{Version, checksums};
 use crate::error::{Error, Result};
 use crate::page_v2_0::encode::EncodedArray;
 use crate::parallel::{in_parallel, in_parallel_mut};
@@ -34,6 +34,7 @@ use crate::proto::any;
 use crate::proto::file::FileDescriptor;
 use crate::schema::columns::{LeafKind, columns_of};
 use crate::schema::fields;
+use crate::version::Version;
 use crate::zones::ROWS_PER_ZONE;
 use crate::zones::gather::Gatherer;
 use arrays::ArrayColumns;

@@ -9,10 +9,10 @@ use arrow_schema::{Field, Schema};
 use super::WriteOptions;
 use super::array_pages::LeafPlan;
 use super::plan::plan_columns;
-use crate::container::Version;
 use crate::container::write::{WrittenPage, encode_column, encode_inner_tail};
 use crate::error::Result;
 use crate::proto::any;
+use crate::version::Version;
 use crate::zones::gather::Gatherer;
 
 /// A map is written if it takes at most this part of the bytes that it is measured by, or of the

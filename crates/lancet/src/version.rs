@@ -53,15 +53,6 @@ impl Version {
             Self::V2_2 => (2, 2),
         }
     }
-
-    /// Where page buffers and global buffers of a file must start: at multiples of this.
-    pub(crate) fn buffer_alignment(self) -> u64 {
-        match self {
-            // Compaction writes 2.0 files without padding.
-            Self::V2_0 => 1,
-            Self::V2_1 | Self::V2_2 => super::write::ALIGNMENT,
-        }
-    }
 }
 
 impl fmt::Display for Version {
