@@ -143,6 +143,7 @@
 
 pub mod arrow;
 mod bits;
+mod budget;
 mod choose;
 mod codec;
 mod container;

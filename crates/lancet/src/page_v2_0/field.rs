@@ -13,7 +13,7 @@ use super::count_in;
 use super::index::ArrayIndex;
 use super::leaf::LeafRead;
 use super::list::ListRead;
-use crate::codec::Budget;
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::schema::byte_array::byte_array;
 use crate::schema::columns::{Leaf, LeafKind, Node};

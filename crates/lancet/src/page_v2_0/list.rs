@@ -11,7 +11,8 @@ use super::column::{ArrayColumn, Content};
 use super::ends::Ends;
 use super::index::ArrayIndex;
 use super::validity::Validity;
-use crate::codec::{Budget, Scratch};
+use crate::budget::Budget;
+use crate::codec::Scratch;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::ListOffsets;
 

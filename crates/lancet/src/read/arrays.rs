@@ -18,7 +18,7 @@ use super::file::{OpenFile, read_one, within};
 use super::inspect::{ColumnReport, FileReport, PageReport, zone_map};
 use super::projected::ProjectedColumns;
 use super::source::Source;
-use crate::codec::Budget;
+use crate::budget::Budget;
 use crate::container::column::Column;
 use crate::container::{FileIndex, cost};
 use crate::error::{Error, Locate, Result, ensure};

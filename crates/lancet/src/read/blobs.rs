@@ -12,7 +12,7 @@ use bytes::Bytes;
 use super::FileReader;
 use super::projected::ProjectedColumns;
 use super::read_request::Wanted;
-use crate::codec::Budget;
+use crate::budget::Budget;
 use crate::error::{Error, Result, ensure};
 use crate::schema::columns::{LeafKind, Node, is_blob};
 use crate::schema::descriptions::describe_blobs;

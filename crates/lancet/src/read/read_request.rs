@@ -13,7 +13,7 @@ use super::FileReader;
 use super::projected::ProjectedColumns;
 use super::rounds::Rounds;
 use super::source::FileSource;
-use crate::codec::Budget;
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 
 /// A read in progress, for drivers with I/O of their own: it names spans of the file, is handed their

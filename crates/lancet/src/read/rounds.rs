@@ -11,7 +11,7 @@ use super::file::OpenFile;
 use super::projected::ProjectedColumns;
 use super::request::LayoutRequest;
 use super::source::FileSource;
-use crate::codec::Budget;
+use crate::budget::Budget;
 use crate::error::Result;
 
 /// Names spans and is handed their bytes until it is complete; see [`super::request`].

@@ -11,7 +11,7 @@ use super::arrays::{load_column, with_shared};
 use super::file::OpenFile;
 use super::projected::ProjectedColumns;
 use super::verify::{PlacedPage, Progress, SOME_ROWS, STRETCH_BYTES, Verification, size};
-use crate::codec::Budget;
+use crate::budget::Budget;
 use crate::error::{Corrupt, Locate, Result};
 use crate::page_v2_0::check::ColumnRead;
 use crate::page_v2_0::column::ArrayPage;

@@ -15,7 +15,7 @@ use super::file::OpenFile;
 use super::projected::ProjectedColumns;
 use super::read_request::Request;
 use super::rounds::Rounds;
-use crate::codec::Budget;
+use crate::budget::Budget;
 use crate::container::FileIndex;
 use crate::container::zone_place::ZonePlace;
 use crate::error::{Corrupt, Error, Result, ensure};
