@@ -18,10 +18,11 @@ use super::layout::{BlobLayout, Layout};
 use super::mini_block::encode::{ChunkSize, MiniBlockInput};
 use super::mini_block::{self, MiniBlockIndex};
 use super::rules::Rules;
-use super::sink::{LeafSink, LeafType, SinkValues};
+use super::sink::{LeafSink, SinkValues};
 use crate::codec::{Encoding, FixedValues, Scratch, ValueType, Values, VariableValues};
 use crate::error::{Error, Result, ensure};
 use crate::levels::{Layer, LayerKind, Numbering};
+use crate::schema::leaves::LeafType;
 
 /// The payloads of a batch, as spans of the file; null and empty values have empty spans.
 #[derive(Debug, Default)]

@@ -16,13 +16,14 @@ use bytes::Bytes;
 use super::encode::{EncodedPage, LevelForms, PageLevels, level_encoding};
 use super::layout::{ConstantLayout, ConstantValue, Layout};
 use super::rules::Rules;
-use super::sink::{LeafSink, LeafType, SinkValues};
+use super::sink::{LeafSink, SinkValues};
 use super::{Page, PageTask, count_rows};
 use crate::bits::Planes;
 use crate::codec::{Dictionary, Encoding, Offsets, Scratch, ValueType, Values, block};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::{Layer, Numbering};
+use crate::schema::leaves::LeafType;
 
 /// The levels and the value of a constant page.
 #[derive(Debug)]

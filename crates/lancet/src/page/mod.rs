@@ -33,11 +33,12 @@ use std::ops::Range;
 use bytes::Bytes;
 
 pub(crate) use layout::Layout;
-pub(crate) use sink::{LeafSink, LeafType, SinkValues};
+pub(crate) use sink::{LeafSink, SinkValues};
 
 use crate::codec::Scratch;
 use crate::error::{Result, ensure};
 use crate::levels::Layer;
+use crate::schema::leaves::LeafType;
 
 /// A page: its checked description and where its buffers lie in the file.
 #[derive(Debug)]

@@ -3,29 +3,17 @@
 use std::sync::Arc;
 
 use crate::bits::Planes;
-use crate::codec::{KeyType, Scratch, ValueType, Values, size_u64};
+use crate::codec::{Scratch, Values, size_u64};
 use crate::error::Result;
-use crate::levels::{Assembler, Layer, LayerKind};
+use crate::levels::{Assembler, Layer};
 use crate::pool::{MIN_BYTES, Pool};
+use crate::schema::leaves::LeafType;
 
 use super::blob::Descriptions;
 use super::dictionary::DictionaryValues;
 
 /// What a list takes: its offset, and its validity.
 const LIST_BYTES: u64 = 9;
-
-/// What the schema says about one leaf column.
-#[derive(Debug, Clone)]
-pub(crate) struct LeafType {
-    /// One value; for dictionary columns one dictionary entry.
-    pub(crate) values: ValueType,
-    /// The keys when the leaf is an Arrow dictionary.
-    pub(crate) keys: Option<KeyType>,
-    /// Payloads lie outside the pages.
-    pub(crate) blob: bool,
-    /// Layers from the leaf outwards.
-    pub(crate) kinds: Vec<LayerKind>,
-}
 
 /// Receives the rows of one leaf, page after page.
 #[derive(Debug)]

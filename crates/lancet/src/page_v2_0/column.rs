@@ -19,9 +19,9 @@ use crate::codec::ValueType;
 use crate::container::zone_place::FoundPlace;
 use crate::container::{Column, PageEncoding};
 use crate::error::{Error, Locate, Result, ensure};
-use crate::page::LeafType;
 use crate::proto::encodings::array_encoding::ArrayEncoding as Message;
 use crate::proto::encodings::{ArrayEncoding, ColumnEncoding, column_encoding};
+use crate::schema::leaves::LeafType;
 
 /// What the schema says about a column.
 #[derive(Debug, Clone)]

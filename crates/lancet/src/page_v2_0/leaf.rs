@@ -23,9 +23,10 @@ use crate::codec::{FixedValues, Scratch, Values, VariableValues};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::AssembledLayer;
 use crate::page::blob::Descriptions;
-use crate::page::{LeafSink, LeafType, SinkValues, dictionary};
+use crate::page::{LeafSink, SinkValues, dictionary};
 use crate::schema::columns::{Leaf, Node};
 use crate::schema::descriptions::is_described;
+use crate::schema::leaves::LeafType;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
 
 /// A read in progress.

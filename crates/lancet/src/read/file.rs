@@ -10,7 +10,6 @@ use bytes::Bytes;
 use super::ReadOptions;
 use super::arrays;
 use super::cache::{CachedPage, PageKey, SearchCache};
-use super::leaf::LeafColumnType;
 use super::source::{FileSource, Source};
 use crate::budget::Budget;
 use crate::codec::Scratch;
@@ -25,6 +24,7 @@ use crate::page::{Layout, Page, PageIndex};
 use crate::page_v2_0;
 use crate::pool::Pool;
 use crate::schema::columns::{Node, columns_of, num_columns};
+use crate::schema::leaves::LeafColumnType;
 use crate::set_once::SetOnce;
 use crate::version::Version;
 

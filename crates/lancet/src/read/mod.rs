@@ -15,7 +15,6 @@ mod blobs;
 mod cache;
 mod file;
 pub(crate) mod inspect;
-mod leaf;
 #[cfg(feature = "mmap")]
 mod map;
 mod names;

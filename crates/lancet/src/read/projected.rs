@@ -5,10 +5,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 
-use super::leaf::{LeafColumnType, leaves_of};
 use crate::error::{Error, Result, ensure};
 use crate::schema::columns::Node;
 use crate::schema::descriptions::describe_blobs;
+use crate::schema::leaves::{LeafColumnType, leaves_of};
 use crate::schema::projection::Projection;
 use crate::set_once::SetOnce;
 

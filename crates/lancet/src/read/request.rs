@@ -26,13 +26,13 @@ use arrow_array::RecordBatch;
 use bytes::Bytes;
 
 use super::file::{FileColumn, OpenFile};
-use super::leaf::LeafColumnType;
 use super::projected::ProjectedColumns;
 use crate::budget::Budget;
 use crate::codec::Scratch;
 use crate::error::{Error, Locate, Result};
 use crate::page::{LeafSink, Page, PageIndex, PageTask, SinkValues, count_rows};
 use crate::parallel::in_parallel_mut;
+use crate::schema::leaves::LeafColumnType;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
 
 /// Decoding fewer bytes than this on several threads costs more than it gains.

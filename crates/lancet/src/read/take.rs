@@ -13,12 +13,12 @@ use arrow_data::ArrayData;
 use arrow_select::concat::concat_batches;
 
 use super::FileReader;
-use super::leaf::LeafColumnType;
 use super::projected::ProjectedColumns;
 use super::read_request::{ReadRequest, Request, Wanted, check_rows, in_order, sort};
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
+use crate::schema::leaves::LeafColumnType;
 
 /// Bytes that a part reads, about.
 const PART_BYTES: u64 = 2 << 20;

@@ -18,7 +18,6 @@ use arrow_schema::Schema;
 
 use super::FileReader;
 use super::file::{FileColumn, OpenFile};
-use super::leaf::LeafColumnType;
 use super::projected::ProjectedColumns;
 use super::request::leaf_column;
 use super::{verify_arrays, verify_zones};
@@ -27,6 +26,7 @@ use crate::codec::Scratch;
 use crate::error::{Corrupt, Error, Locate, Result, ensure};
 use crate::page::{LeafSink, Page, SinkValues};
 use crate::schema::columns::{Leaf, Node, leaves};
+use crate::schema::leaves::LeafColumnType;
 use crate::schema::projection::Projection;
 use crate::schema::to_arrow;
 

@@ -1,11 +1,24 @@
-//! The leaf columns that a projection needs.
+//! The leaf columns of a tree of fields: what their pages hold, and what rows they make.
 
+use super::columns::{LeafKind, Node};
+use super::descriptions::is_described;
+use super::value_type::{key_type, value_type};
+use crate::codec::{KeyType, ValueType};
 use crate::error::{Result, ensure};
 use crate::levels::LayerKind;
-use crate::page::LeafType;
-use crate::schema::columns::{LeafKind, Node};
-use crate::schema::descriptions::is_described;
-use crate::schema::value_type::{key_type, value_type};
+
+/// What the pages of one leaf column hold.
+#[derive(Debug, Clone)]
+pub(crate) struct LeafType {
+    /// One value; for dictionary columns one dictionary entry.
+    pub(crate) values: ValueType,
+    /// The keys when the leaf is an Arrow dictionary.
+    pub(crate) keys: Option<KeyType>,
+    /// Payloads lie outside the pages.
+    pub(crate) blob: bool,
+    /// Layers from the leaf outwards.
+    pub(crate) kinds: Vec<LayerKind>,
+}
 
 /// One column of the file and what the schema says about it.
 #[derive(Debug, Clone)]
