@@ -10,10 +10,7 @@ pub(in crate::choose) fn strings(values: &[&str]) -> Values {
 }
 
 pub(in crate::choose) fn numbers(values: impl Iterator<Item = u64>) -> Values {
-    let mut out = FixedValues::new(64);
-    out.data.to_mut().extend(values);
-    out.len = out.data.len() / 8;
-    Values::Fixed(out)
+    Values::Fixed(FixedValues::from_words(values))
 }
 
 #[test]

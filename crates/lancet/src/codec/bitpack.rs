@@ -163,12 +163,10 @@ pub(super) fn decode_inline(
 ) -> Result<()> {
     check_bits(bits, out)?;
     let picked = num_picked(ranges, num_values)?;
-    let start = out.data.len();
-    with_word!(bits, T => inline_into::<T>(buffer, num_values, ranges, picked, out.data.to_mut()))?;
-    let width = out.width_bytes().unwrap_or_default();
-    out.data.to_mut().truncate(start.saturating_add(product(picked, width)?));
-    out.len = out.len.saturating_add(picked);
-    Ok(())
+    out.append_with(
+        picked,
+        |out| with_word!(bits, T => inline_into::<T>(buffer, num_values, ranges, picked, out)),
+    )
 }
 
 /// Number of values in `ranges`, which must lie inside the chunk.
@@ -179,7 +177,11 @@ fn num_picked(ranges: &[Range<usize>], num_values: usize) -> Result<usize> {
 }
 
 fn check_bits(bits: u64, out: &FixedValues) -> Result<()> {
-    ensure!(bits == out.bits, "values of {bits} bits are stored where {} are expected", out.bits);
+    ensure!(
+        bits == out.bits(),
+        "values of {bits} bits are stored where {} are expected",
+        out.bits()
+    );
     Ok(())
 }
 
@@ -249,11 +251,10 @@ pub(crate) fn decode_out_of_line(
     check_bits(bits, out)?;
     // A bit may stand for a whole word, and no bits for any number of them.
     scratch.claim(size_u64(super::byte_len(num_values, bits)?), "a packed block")?;
-    with_word!(bits, T => {
-        out_of_line_into::<T>(bytes, packed_bits, num_values, out.data.to_mut())
-    })?;
-    out.len = out.len.saturating_add(num_values);
-    Ok(())
+    out.append_with(
+        num_values,
+        |out| with_word!(bits, T => out_of_line_into::<T>(bytes, packed_bits, num_values, out)),
+    )
 }
 
 /// The parts of an out-of-line packed block.

@@ -113,7 +113,7 @@ fn decode_layer(
         validity.push_ones(product(picked, scale)?)?;
     }
     match (layer.values, &mut *out.items) {
-        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits => match buffers {
+        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits() => match buffers {
             [data] => flat::decode_ranges(data, num_rows, scale, ranges, items)?,
             _ => {
                 return Err(Error::corrupt(format!(
@@ -164,7 +164,7 @@ fn decode_row_layer(
         validity.push_ones(num_items)?;
     }
     match (layer.values, &mut *out.items) {
-        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits => {
+        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits() => {
             rows.append_to(byte_len(per_row, *bits)?, per_row, items)?;
         }
         (Encoding::Constant, items) => items.push_default(num_items)?,
@@ -204,7 +204,7 @@ fn encode_validity(
         Some(validity) => bits.append_range(validity, range)?,
         None => bits.push_ones(range.len())?,
     }
-    out.extend_from_slice(&bits.data);
+    out.extend_from_slice(bits.data());
     Ok(())
 }
 

@@ -28,7 +28,7 @@ fn numbers(list: &FixedSizeListValues) -> &FixedValues {
 }
 
 fn bits(values: &FixedValues) -> Vec<u8> {
-    (0..values.len).map(|i| u8::from(values.bit(i))).collect()
+    (0..values.len()).map(|i| u8::from(values.bit(i))).collect()
 }
 
 const ITEMS: [u8; 18] = [1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 5, 0, 6, 0];
@@ -39,7 +39,7 @@ fn the_chunk_and_the_rows_of_the_specification() {
     let mut list = empty(&[3], 16);
     decode_chunk(&encoding, &[&[0xc5, 1], &ITEMS], 3, &[0..3], &mut list).unwrap();
     assert_eq!(bits(list.item_validity.as_ref().unwrap()), [1, 0, 1, 0, 0, 0, 1, 1, 1]);
-    assert_eq!((list.len, numbers(&list).data.as_slice()), (3, &ITEMS[..]));
+    assert_eq!((list.len, numbers(&list).data()), (3, &ITEMS[..]));
 
     let mut buffers = [vec![], vec![]];
     encode_chunk(&encoding, &list, 0..3, &mut buffers).unwrap();
@@ -68,7 +68,7 @@ fn validity_is_filled_in_from_where_it_begins() {
     decode_chunk(&without, &[&ITEMS], 3, &[2..3], &mut list).unwrap();
     let validity = bits(list.item_validity.as_ref().unwrap());
     assert_eq!(validity, [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1]);
-    assert_eq!((list.len, numbers(&list).len), (4, 12));
+    assert_eq!((list.len, numbers(&list).len()), (4, 12));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn booleans_are_continuous_in_chunks() {
     let rows = Rows { bytes: &[9, 0xa5, 9, 0x0f], stride: 2, skip: 1, num_rows: 2 };
     let mut list = empty(&[2, 4], 1);
     decode_rows(&eight, rows, &mut list).unwrap();
-    assert_eq!(numbers(&list).data.as_slice(), [0xa5, 0x0f]);
+    assert_eq!(numbers(&list).data(), [0xa5, 0x0f]);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn items_that_are_all_null() {
     decode_rows(&encoding, rows, &mut list).unwrap();
     push_null_items(1, &mut list).unwrap();
     assert_eq!(bits(list.item_validity.as_ref().unwrap()), [0; 9]);
-    assert_eq!((list.len, numbers(&list).len), (3, 9));
+    assert_eq!((list.len, numbers(&list).len()), (3, 9));
     let mut row = vec![];
     encode_row(&encoding, &list, 1..2, &mut row).unwrap();
     assert_eq!(row, [0]);

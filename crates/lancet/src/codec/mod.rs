@@ -26,6 +26,7 @@ mod byte_stream_split;
 mod dictionary;
 mod encoding;
 mod fixed_size_list;
+mod fixed_values;
 pub(crate) mod flat;
 pub(crate) mod fsst;
 mod gather;
@@ -46,10 +47,11 @@ use std::fmt;
 
 pub(crate) use dictionary::Dictionary;
 pub(crate) use encoding::{Encoding, PackedField, PackedWidth, Scheme};
+pub(crate) use fixed_values::FixedValues;
 pub(crate) use gather::is_set;
 pub(crate) use scratch::Scratch;
 pub(crate) use value_buffer::ValueBuffer;
-pub(crate) use values::{FixedSizeListValues, FixedValues, KeyType, ValueType, Values};
+pub(crate) use values::{FixedSizeListValues, KeyType, ValueType, Values};
 pub(crate) use variable_values::{Offsets, VariableValues};
 
 use crate::error::{Error, Result};

@@ -65,7 +65,7 @@ pub(super) fn decode_rows(
     for (&bits, child) in field_bits.iter().zip(children) {
         let width = field_bytes(bits)?;
         match child {
-            Values::Fixed(values) if values.bits == bits => rows.append_to(width, 1, values)?,
+            Values::Fixed(values) if values.bits() == bits => rows.append_to(width, 1, values)?,
             _ => {
                 return Err(Error::corrupt(format!(
                     "a field of {bits} bits is packed where another type is expected"
@@ -92,7 +92,7 @@ pub(super) fn encode_row(
     check_fields(field_bits.len(), children.len())?;
     for (&bits, child) in field_bits.iter().zip(children) {
         match child {
-            Values::Fixed(values) if values.bits == bits && bits != 1 => {
+            Values::Fixed(values) if values.bits() == bits && bits != 1 => {
                 flat::encode_row(values, index, out)?;
             }
             _ => return Err(Error::invalid("only fields of whole bytes can be packed")),

@@ -60,8 +60,7 @@ impl Descriptions {
         for span in &self.spans {
             let pair = [span.start, span.end.saturating_sub(span.start)];
             for (field, value) in fields.iter_mut().zip(pair) {
-                field.data.to_mut().push(value);
-                field.len = field.len.saturating_add(1);
+                field.push_word(value);
             }
         }
         let children = fields.map(Values::Fixed).into_iter().collect();
@@ -100,8 +99,8 @@ pub(super) fn decode(
     let SinkValues::Blob(out) = &mut sink.values else {
         return Err(Error::corrupt("a blob page in a column that is not one"));
     };
-    let pairs = positions.data.typed_data::<u64>().iter();
-    let pairs = pairs.zip(sizes.data.typed_data::<u64>());
+    let pairs = positions.words::<u64>().iter();
+    let pairs = pairs.zip(sizes.words::<u64>());
     for (position, size) in pairs {
         let (span, level) = match (*position, *size) {
             (_, 0) => (0..0, null_level(*position, max_def)?),
@@ -145,8 +144,7 @@ pub(crate) fn encode(
         let def = levels.def.and_then(|def| def.get(i)).copied().unwrap_or(0);
         let pair = if def > 0 { [u64::from(def) << 16, 0] } else { [*position, *size] };
         for (field, value) in fields.iter_mut().zip(pair) {
-            field.data.to_mut().push(value);
-            field.len = field.len.saturating_add(1);
+            field.push_word(value);
         }
     }
     let children = fields.map(Values::Fixed).into_iter().collect();

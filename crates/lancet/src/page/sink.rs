@@ -41,7 +41,7 @@ impl SinkValues {
         let count = size_u64(n);
         let bytes = match self {
             Self::Plain(values) => values.default_bytes(count),
-            Self::Dictionary(values) => count.saturating_mul(values.keys.bits).div_ceil(8),
+            Self::Dictionary(values) => count.saturating_mul(values.keys.bits()).div_ceil(8),
             Self::Blob(_) => count.saturating_mul(Descriptions::ENTRY_BYTES),
         };
         scratch.claim(bytes.saturating_add(count.div_ceil(8)), "a column of nulls")?;

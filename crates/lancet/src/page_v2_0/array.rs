@@ -238,7 +238,7 @@ impl Array {
 pub(super) fn both(a: Option<FixedValues>, b: Option<FixedValues>) -> Option<FixedValues> {
     match (a, b) {
         (Some(mut a), Some(b)) => {
-            let bytes = a.data.to_mut().as_slice_mut().iter_mut().zip(b.data.as_slice());
+            let bytes = a.data_mut().iter_mut().zip(b.data());
             bytes.for_each(|(a, b)| *a &= b);
             Some(a)
         }
@@ -259,10 +259,10 @@ pub(super) fn scaled(rows: &[Range<u64>], dimension: u64) -> Result<Vec<Range<u6
 fn unpack(packed: &FixedValues, widths: &[usize], children: &mut [Values]) -> Result<()> {
     ensure!(widths.len() == children.len(), "a packed struct lacks fields");
     let mut rows = Rows {
-        bytes: packed.data.as_slice(),
-        stride: size(packed.bits / 8)?,
+        bytes: packed.data(),
+        stride: size(packed.bits() / 8)?,
         skip: 0,
-        num_rows: packed.len,
+        num_rows: packed.len(),
     };
     for (&width, child) in widths.iter().zip(children) {
         append_part(rows, width, 1, child)?;

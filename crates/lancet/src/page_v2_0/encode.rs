@@ -94,7 +94,7 @@ pub(crate) fn dictionary_page(
     let num_items = items.len();
     let items = encoder.array(items, has_null.then_some(&valid))?;
     let message = dictionary(indices, items, num_items)?;
-    encoder.finish(message, value_type, Some(keys.bits), keys.len)
+    encoder.finish(message, value_type, Some(keys.bits()), keys.len())
 }
 
 /// Encodes positions and sizes of blobs, two numbers a row.
@@ -184,11 +184,11 @@ impl Encoder {
             return Ok(wrap(Message::Nullable(Box::new(pb::Nullable { nullability }))));
         }
         let validity = match valid.filter(|_| num_valid < len) {
-            Some(valid) => Some(flat(1, self.add(valid.data.to_vec())?, None)),
+            Some(valid) => Some(flat(1, self.add(valid.data().to_vec())?, None)),
             None => None,
         };
         let values = match values {
-            Values::Fixed(fixed) => flat(fixed.bits, self.add(fixed.data.to_vec())?, None),
+            Values::Fixed(fixed) => flat(fixed.bits(), self.add(fixed.data().to_vec())?, None),
             Values::FixedSizeList(lists) => {
                 let items = self.array(&lists.items, lists.item_validity.as_ref())?;
                 let dimension = u32::try_from(lists.dimension)
@@ -208,8 +208,8 @@ impl Encoder {
     }
 
     fn no_nulls_flat(&mut self, values: &FixedValues) -> Result<pb::ArrayEncoding> {
-        let number = self.add(values.data.to_vec())?;
-        Ok(no_nulls(flat(values.bits, number, None)))
+        let number = self.add(values.data().to_vec())?;
+        Ok(no_nulls(flat(values.bits(), number, None)))
     }
 
     /// Strings hold their nulls themselves.
@@ -275,7 +275,7 @@ fn describe_packed(child: &Values, number: u32) -> pb::ArrayEncoding {
             items: Some(Box::new(describe_packed(&lists.items, number))),
             has_validity: false,
         }))),
-        Values::Fixed(fixed) => flat(fixed.bits, number, None),
+        Values::Fixed(fixed) => flat(fixed.bits(), number, None),
         _ => flat(8, number, None),
     })
 }

@@ -67,7 +67,7 @@ impl Ends {
             let stored = std::slice::from_ref(&stored);
             self.words.decode(stored, fetched, index, &mut words, scratch)?;
             let words = widen(words, scratch)?;
-            located.push(self.locate_range(range, most, words.data.typed_data())?);
+            located.push(self.locate_range(range, most, words.words())?);
         }
         Ok(located)
     }
@@ -105,16 +105,13 @@ impl Ends {
 
 /// Numbers of any width as numbers of 64 bits.
 fn widen(words: FixedValues, scratch: &mut Scratch) -> Result<FixedValues> {
-    if words.bits == 64 {
+    if words.bits() == 64 {
         return Ok(words);
     }
-    ensure!(matches!(words.bits, 8 | 16 | 32), "ends of {} bits", words.bits);
-    scratch.claim(count(words.len).saturating_mul(8), "the ends of lists or strings")?;
-    let mut wide = FixedValues::new(64);
-    let data = wide.data.to_mut();
-    (0..words.len).for_each(|i| data.push(words.unsigned(i).unwrap_or(u64::MAX)));
-    wide.len = words.len;
-    Ok(wide)
+    ensure!(matches!(words.bits(), 8 | 16 | 32), "ends of {} bits", words.bits());
+    scratch.claim(count(words.len()).saturating_mul(8), "the ends of lists or strings")?;
+    let wide = (0..words.len()).map(|i| words.unsigned(i).unwrap_or(u64::MAX));
+    Ok(FixedValues::from_words(wide))
 }
 
 impl Located {
@@ -148,7 +145,7 @@ mod tests {
 
     fn valid(located: &Located) -> Vec<bool> {
         let valid = located.valid.as_ref().unwrap();
-        (0..valid.len).map(|i| valid.bit(i)).collect()
+        (0..valid.len()).map(|i| valid.bit(i)).collect()
     }
 
     #[test]

@@ -185,7 +185,7 @@ fn split_strings(leaf: &Leaf, ends: ListRead, bytes: LeafRead) -> Result<ArrayRe
     let large = matches!(data_type, DataType::LargeUtf8 | DataType::LargeBinary);
     let lists = ends.into_lists()?;
     let (offsets, nulls) = lists.finish(large)?;
-    byte_array(data_type, offsets, bytes.into_bytes()?.data.into(), nulls)
+    byte_array(data_type, offsets, bytes.into_bytes()?.into_buffer(), nulls)
 }
 
 fn mismatch() -> Error {

@@ -35,7 +35,7 @@ impl ArrayIndex {
     pub(crate) fn size_bytes(&self) -> usize {
         let expanded = self.expanded.iter().map(|(_, bytes)| bytes.len().saturating_add(64));
         let items = self.items.as_ref().map_or(0, |items| {
-            let valid = items.valid.as_ref().map_or(0, |valid| valid.data.len());
+            let valid = items.valid.as_ref().map_or(0, |valid| valid.data().len());
             items.values.size_bytes().saturating_add(valid)
         });
         expanded.fold(items.saturating_add(size_of::<Self>()), usize::saturating_add)

@@ -309,7 +309,7 @@ impl LeafRead {
     /// The values of a column of single bytes.
     pub(super) fn into_bytes(self) -> Result<FixedValues> {
         match self.values {
-            SinkValues::Plain(Values::Fixed(bytes)) if bytes.bits == 8 => Ok(bytes),
+            SinkValues::Plain(Values::Fixed(bytes)) if bytes.bits() == 8 => Ok(bytes),
             _ => Err(mismatch()),
         }
     }
@@ -343,29 +343,28 @@ fn append_dictionary(
     let valid = both(valid, found);
     let Values::Fixed(stored) = stored else { return Err(mismatch()) };
     // The numbers, and which rows are not null.
-    scratch.claim(count(stored.len).saturating_mul(8), "the indices of a dictionary")?;
+    scratch.claim(count(stored.len()).saturating_mul(8), "the indices of a dictionary")?;
     let mut indices = FixedValues::new(64);
     let mut present = FixedValues::new(1);
-    present.push_ones(stored.len)?;
+    present.push_ones(stored.len())?;
     let mut has_nulls = false;
-    for i in 0..stored.len {
+    for i in 0..stored.len() {
         let number = stored.unsigned(i).unwrap_or(u64::MAX);
         let number = if dictionary.automatic { number.checked_sub(1) } else { Some(number) };
         let is_item = |number: u64| {
             let item = usize::try_from(number).unwrap_or(usize::MAX);
-            items.valid.as_ref().is_none_or(|v| item >= v.len || v.bit(item))
+            items.valid.as_ref().is_none_or(|v| item >= v.len() || v.bit(item))
         };
         let valid = valid.as_ref().is_none_or(|valid| valid.bit(i));
         let number = number.filter(|number| valid && is_item(*number));
-        indices.data.to_mut().push(number.unwrap_or(0));
+        indices.push_word(number.unwrap_or(0));
         if number.is_none() {
             has_nulls = true;
-            arrow_buffer::bit_util::unset_bit(present.data.to_mut().as_slice_mut(), i);
+            arrow_buffer::bit_util::unset_bit(present.data_mut(), i);
         }
     }
-    indices.len = stored.len;
     dictionary::open_page(&items.values.items, out, scratch)?;
-    let validity = has_nulls.then_some(present.data.as_slice());
+    let validity = has_nulls.then_some(present.data());
     dictionary::append(&items.values, &indices, validity, out, scratch)?;
     Ok(has_nulls.then_some(present))
 }
@@ -380,7 +379,7 @@ fn describe_blobs(
     data_end: u64,
     out: &mut Descriptions,
 ) -> Result<Option<FixedValues>> {
-    let (pairs, _) = pairs.data.typed_data::<u64>().as_chunks::<2>();
+    let (pairs, _) = pairs.words::<u64>().as_chunks::<2>();
     for &[position, size] in pairs {
         let end = position.checked_add(size).filter(|end| size == 0 || *end <= data_end);
         let Some(end) = end else {

@@ -184,7 +184,7 @@ impl Stream {
                 bitpack::decode_out_of_line(bytes, bits, width, whole, &mut unpacked, scratch)?;
                 let first = size(range.start % BLOCK)?;
                 out.append_range(&unpacked, first..first.saturating_add(len))?;
-                scratch.release(count(unpacked.data.len()));
+                scratch.release(count(unpacked.data().len()));
                 Ok(())
             }
             Form::Constant(value) => {
@@ -192,10 +192,10 @@ impl Stream {
                     let set = value.first().is_some_and(|byte| byte & 1 == 1);
                     return if set { out.push_ones(len) } else { out.push_zeros(len) };
                 }
-                let data = out.data.to_mut();
-                (0..len).for_each(|_| data.extend_from_slice(value));
-                out.len = out.len.saturating_add(len);
-                Ok(())
+                out.append_with(len, |data| {
+                    (0..len).for_each(|_| data.extend_from_slice(value));
+                    Ok(())
+                })
             }
         }
     }
@@ -212,16 +212,16 @@ impl Bits<'_> {
     /// Appends `len` numbers of `bits` bits, from bit `first` on.
     fn append(&self, first: u64, len: usize, bits: u64, out: &mut FixedValues) -> Result<()> {
         let width_bytes = size(bits / 8)?;
-        let mut bit = first;
-        let data = out.data.to_mut();
-        for _ in 0..len {
-            let number = self.number(bit)?;
-            let bytes = number.to_le_bytes();
-            data.extend_from_slice(bytes.get(..width_bytes).unwrap_or_default());
-            bit = bit.saturating_add(self.width);
-        }
-        out.len = out.len.saturating_add(len);
-        Ok(())
+        out.append_with(len, |data| {
+            let mut bit = first;
+            for _ in 0..len {
+                let number = self.number(bit)?;
+                let bytes = number.to_le_bytes();
+                data.extend_from_slice(bytes.get(..width_bytes).unwrap_or_default());
+                bit = bit.saturating_add(self.width);
+            }
+            Ok(())
+        })
     }
 
     fn number(&self, bit: u64) -> Result<u64> {
@@ -259,7 +259,7 @@ mod tests {
         let index = ArrayIndex::default();
         let mut scratch = Scratch::new(1 << 20);
         stream.decode(values, &mut Fetched::new(&bytes), &index, &mut out, &mut scratch)?;
-        Ok(out.data.to_vec())
+        Ok(out.data().to_vec())
     }
 
     fn buffer(span: Range<u64>) -> Buffer {

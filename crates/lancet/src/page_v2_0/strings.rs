@@ -133,7 +133,7 @@ impl Strings {
                             let span = std::slice::from_ref(&rows.span);
                             let index = ArrayIndex::default();
                             bytes.decode(span, fetched, &index, &mut unpacked, scratch)?;
-                            unpacked.data.as_slice()
+                            unpacked.data()
                         }
                     };
                     match table {
@@ -146,7 +146,7 @@ impl Strings {
                 Ok(valid.bits)
             }
             (Self::Fixed { width, .. }, FoundStrings::Fixed(values)) => {
-                let mut values = values.data.chunks_exact(size(*width)?.max(1));
+                let mut values = values.data().chunks_exact(size(*width)?.max(1));
                 values.try_for_each(|value| out.push(value))?;
                 Ok(None)
             }
