@@ -30,7 +30,7 @@ impl Built {
         }
     }
 
-    fn of_words<T: Word>(values: &[T], cap: usize) -> Result<Option<Self>> {
+    fn of_words<T: HashedWord>(values: &[T], cap: usize) -> Result<Option<Self>> {
         let mut table = Table::new(cap);
         let mut entries: Vec<T> = Vec::new();
         let mut indices = Vec::with_capacity(values.len());
@@ -153,14 +153,14 @@ fn comes_again<T>(rest: &[T], is_known: impl Fn(&T) -> bool) -> bool {
 }
 
 /// A value that fits a register or two.
-trait Word: Copy + Ord {
+trait HashedWord: Copy + Ord {
     fn hash(self) -> u64;
     fn append(self, out: &mut FixedValues);
 }
 
 macro_rules! word {
     ($($word:ty),*) => {$(
-        impl Word for $word {
+        impl HashedWord for $word {
             fn hash(self) -> u64 {
                 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
                 let folded = (self as u128 as u64) ^ ((self as u128 >> 64) as u64).rotate_left(29);

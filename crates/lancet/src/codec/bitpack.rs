@@ -263,11 +263,11 @@ pub(super) struct OutOfLine<'a> {
     /// Blocks of 1,024 values; none where the width is 0.
     pub(super) full: std::slice::ChunksExact<'a, u8>,
     /// The values left.
-    pub(super) tail: Tail<'a>,
+    pub(super) tail: ShortBlock<'a>,
 }
 
 /// Fewer than 1,024 values.
-pub(super) enum Tail<'a> {
+pub(super) enum ShortBlock<'a> {
     Raw(&'a [u8]),
     Packed(&'a [u8]),
 }
@@ -296,7 +296,11 @@ impl<'a> OutOfLine<'a> {
         );
         let (full, rest) = bytes.split_at_checked(full_bytes).unwrap_or_default();
         let full = full.chunks_exact(block_bytes.max(1));
-        Ok(Self { width, full, tail: if is_raw { Tail::Raw(rest) } else { Tail::Packed(rest) } })
+        Ok(Self {
+            width,
+            full,
+            tail: if is_raw { ShortBlock::Raw(rest) } else { ShortBlock::Packed(rest) },
+        })
     }
 }
 
@@ -315,11 +319,11 @@ fn out_of_line_into<T: Word>(
         Packed::with(width, packed, |packed| packed.unpack(block))?;
     }
     match tail {
-        Tail::Raw(words) => {
+        ShortBlock::Raw(words) => {
             let words = words.chunks_exact(size_of::<T>()).map(T::read);
             last.iter_mut().zip(words).for_each(|(to, word)| *to = word);
         }
-        Tail::Packed(packed) => {
+        ShortBlock::Packed(packed) => {
             let mut block = [T::default(); BLOCK];
             Packed::with(width, packed, |packed| packed.unpack(&mut block))?;
             last.iter_mut().zip(block).for_each(|(to, value)| *to = value);

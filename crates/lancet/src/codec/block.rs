@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::flat::{self, Rows};
+use super::flat::{self, RowParts};
 use super::{
     Encoding, Scratch, ValueType, Values, bitpack, byte_len, fixed_size_list, general, mini_block,
     mismatch, packed_levels, product, rle, size_u64, variable,
@@ -90,7 +90,7 @@ fn decode_into(
                 "{num_values} rows have {} bytes instead of {expected}",
                 bytes.len()
             );
-            let rows = Rows { bytes, stride, skip: 0, num_rows: num_values };
+            let rows = RowParts { bytes, stride, skip: 0, num_rows: num_values };
             fixed_size_list::decode_rows(encoding, rows, out)
         }
         (Encoding::General { scheme, values, .. }, out) => {

@@ -61,14 +61,14 @@ pub(super) fn encode(values: &FixedValues, range: Range<usize>, out: &mut Vec<u8
 
 /// Something of every row: row `i` starts at `i * stride`, the part at hand `skip` bytes later.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct RowParts<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) stride: usize,
     pub(crate) skip: usize,
     pub(crate) num_rows: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowParts<'a> {
     /// The same rows, without the first `bytes` bytes of the part at hand.
     pub(crate) fn skipping(self, bytes: usize) -> Self {
         Self { skip: self.skip.saturating_add(bytes), ..self }
@@ -169,7 +169,7 @@ mod tests {
         let zipped: Vec<u8> = (0..=255).cycle().take(5 * 70).collect();
         for width in [1, 2, 3, 4, 8, 16, 20, 32, 64] {
             for (stride, skip) in [(width, 0), (70, 0), (70, 5), (70, 70 - width)] {
-                let rows = Rows { bytes: &zipped, stride, skip, num_rows: 5 };
+                let rows = RowParts { bytes: &zipped, stride, skip, num_rows: 5 };
                 let mut out = FixedValues::new(8 * width as u64);
                 rows.append_to(width, 1, &mut out).unwrap();
                 let expected: Vec<u8> =
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn rows_must_fit() {
-        let rows = |stride, skip, num_rows| Rows { bytes: &[0; 20], stride, skip, num_rows };
-        let fits = |rows: Rows<'_>, width| rows.parts(width).is_ok();
+        let rows = |stride, skip, num_rows| RowParts { bytes: &[0; 20], stride, skip, num_rows };
+        let fits = |rows: RowParts<'_>, width| rows.parts(width).is_ok();
         assert!(fits(rows(5, 1, 4), 4));
         assert!(!fits(rows(5, 1, 4), 5));
         assert!(!fits(rows(5, 1, 3), 5), "a part may not reach into the next row");
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn booleans_are_bytes_in_rows_and_bits_elsewhere() {
-        let rows = Rows { bytes: &[9, 0, 9, 1, 9, 128], stride: 2, skip: 1, num_rows: 3 };
+        let rows = RowParts { bytes: &[9, 0, 9, 1, 9, 128], stride: 2, skip: 1, num_rows: 3 };
         let mut out = FixedValues::new(1);
         rows.append_booleans_to(&mut out).unwrap();
         assert_eq!((out.len(), out.data()), (3, &[0b110_u8][..]));

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::flat::{self, Rows};
+use super::flat::{self, RowParts};
 use super::{PackedField, PackedWidth, Scratch, Values, per_value, product, size, size_u64};
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ensure};
@@ -49,7 +49,7 @@ pub(super) fn decode_chunk(
         let bytes = buffer.get(product(range.start, stride)?..product(range.end, stride)?);
         ensure!(bytes.is_some(), "the rows {range:?} end beyond {num_rows} rows");
         let bytes = bytes.unwrap_or_default();
-        let rows = Rows { bytes, stride, skip: 0, num_rows: range.len() };
+        let rows = RowParts { bytes, stride, skip: 0, num_rows: range.len() };
         decode_rows(field_bits, rows, children)?;
     }
     Ok(())
@@ -58,7 +58,7 @@ pub(super) fn decode_chunk(
 /// Appends rows of fixed fields.
 pub(super) fn decode_rows(
     field_bits: &[u64],
-    mut rows: Rows<'_>,
+    mut rows: RowParts<'_>,
     children: &mut [Values],
 ) -> Result<()> {
     check_fields(field_bits.len(), children.len())?;

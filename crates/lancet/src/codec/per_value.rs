@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 
-use super::flat::{self, Rows};
+use super::flat::{self, RowParts};
 use super::{
     Encoding, FixedValues, PackedField, PackedWidth, Scratch, ValueBuffer, ValueType, Values,
     fixed_size_list, fsst, general, mini_block, mismatch, packed_struct, product, size, size_u64,
@@ -129,7 +129,7 @@ pub(crate) fn decode_rows(
     num_rows: usize,
     out: &mut Values,
 ) -> Result<()> {
-    let rows = Rows { bytes: zipped, stride, skip, num_rows };
+    let rows = RowParts { bytes: zipped, stride, skip, num_rows };
     match (encoding, out) {
         (Encoding::Flat { bits: 8 }, Values::Fixed(out)) if out.bits() == 1 => {
             rows.append_booleans_to(out)

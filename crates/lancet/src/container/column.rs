@@ -17,7 +17,7 @@ use crate::version::Version;
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     /// The pages in row order, those without rows left out.
-    pub(crate) pages: Vec<Page>,
+    pub(crate) pages: Vec<PageMetadata>,
     /// Sum of the lengths of the pages.
     pub(crate) num_rows: u64,
     /// What the column holds beside its pages; the oldest files of 2.0 do not say.
@@ -29,7 +29,7 @@ pub(crate) struct Column {
 
 /// A page of a column.
 #[derive(Debug, Clone)]
-pub(crate) struct Page {
+pub(crate) struct PageMetadata {
     /// Number of the page in the column, as stored.
     pub(crate) number: u32,
     /// Where its buffers are.
@@ -83,7 +83,7 @@ impl Column {
                 // Old writers left anything there.
                 continue;
             }
-            let page = Page::parse(page, number, num_rows, version, data_end);
+            let page = PageMetadata::parse(page, number, num_rows, version, data_end);
             let page = page.in_page(number)?;
             let Some(sum) = num_rows.checked_add(page.num_rows) else {
                 return Err(Error::corrupt(format!(
@@ -100,7 +100,7 @@ impl Column {
     }
 }
 
-impl Page {
+impl PageMetadata {
     fn parse(
         page: &column_metadata::Page,
         number: u32,

@@ -6,7 +6,7 @@ use super::index::{ArrayIndex, Items};
 use super::stream::{Form, Stream};
 use super::strings::Strings;
 use super::{Fetched, count, count_in, size};
-use crate::codec::flat::Rows;
+use crate::codec::flat::RowParts;
 use crate::codec::{self, FixedValues, Scratch, ValueType, Values};
 use crate::error::{Error, Locate, Result, ensure};
 
@@ -37,7 +37,7 @@ pub(super) enum Shape {
         items: Box<Array>,
     },
     Strings(Strings),
-    Dictionary(Box<Dictionary>),
+    Dictionary(Box<DictionaryParts>),
     /// The fields of a struct side by side; the widths are those of the fields in bytes.
     Packed {
         rows: Stream,
@@ -49,7 +49,7 @@ pub(super) enum Shape {
 
 /// Numbers of items.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Dictionary {
+pub(super) struct DictionaryParts {
     pub(super) indices: Array,
     pub(super) items: Array,
     pub(super) value_type: ValueType,
@@ -258,7 +258,7 @@ pub(super) fn scaled(rows: &[Range<u64>], dimension: u64) -> Result<Vec<Range<u6
 /// Takes rows of fields of fixed width apart.
 fn unpack(packed: &FixedValues, widths: &[usize], children: &mut [Values]) -> Result<()> {
     ensure!(widths.len() == children.len(), "a packed struct lacks fields");
-    let mut rows = Rows {
+    let mut rows = RowParts {
         bytes: packed.data(),
         stride: size(packed.bits() / 8)?,
         skip: 0,
@@ -272,7 +272,7 @@ fn unpack(packed: &FixedValues, widths: &[usize], children: &mut [Values]) -> Re
 }
 
 /// Appends `per_row` values of each row, `width` bytes together.
-fn append_part(rows: Rows<'_>, width: usize, per_row: usize, out: &mut Values) -> Result<()> {
+fn append_part(rows: RowParts<'_>, width: usize, per_row: usize, out: &mut Values) -> Result<()> {
     match out {
         Values::Fixed(out) => rows.append_to(width, per_row, out),
         Values::FixedSizeList(list) => {

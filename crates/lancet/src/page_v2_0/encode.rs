@@ -49,14 +49,14 @@ pub(crate) struct Compressor {
 
 /// Values of a leaf and which of them are not null; `None` if all are.
 #[derive(Debug)]
-pub(crate) struct Column<'a> {
+pub(crate) struct NullableValues<'a> {
     pub(crate) values: &'a Values,
     pub(crate) valid: Option<&'a FixedValues>,
 }
 
 /// Encodes values that are not dictionaries. `may_share` lets strings have a dictionary.
 pub(crate) fn values(
-    column: &Column<'_>,
+    column: &NullableValues<'_>,
     value_type: &ValueType,
     may_share: bool,
     compressor: Option<Compressor>,
@@ -376,7 +376,8 @@ mod tests {
         valid: Option<&FixedValues>,
         value_type: &ValueType,
     ) -> (Vec<u8>, Vec<Vec<u8>>) {
-        let page = super::values(&Column { values, valid }, value_type, true, None).unwrap();
+        let page =
+            super::values(&NullableValues { values, valid }, value_type, true, None).unwrap();
         (page.message.encode_to_vec(), page.buffers)
     }
 

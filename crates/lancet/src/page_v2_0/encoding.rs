@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::array::{Array, Dictionary, Nulls, Shape};
+use super::array::{Array, DictionaryParts, Nulls, Shape};
 use super::ends::Ends;
 use super::size;
 use super::stream::{Buffer, Form, Stream};
@@ -210,7 +210,7 @@ impl Parser<'_> {
         let num_items = u64::from(m.num_dictionary_items);
         let items = self.array(m.items.as_deref(), values, num_items, MAX_DEPTH)?;
         let value_type = values.clone();
-        Ok(Shape::Dictionary(Box::new(Dictionary { indices, items, value_type, automatic })))
+        Ok(Shape::Dictionary(Box::new(DictionaryParts { indices, items, value_type, automatic })))
     }
 
     fn binary(self, m: &pb::Binary, table: Option<Arc<SymbolTable>>, len: u64) -> Result<Strings> {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use bytes::Bytes;
 
-use super::array::{Array, Dictionary, Shape, both};
+use super::array::{Array, DictionaryParts, Shape, both};
 use super::column::{ArrayColumn, Content};
 use super::field::Shared;
 use super::index::ArrayIndex;
@@ -326,7 +326,7 @@ fn array_of<'a>(column: &'a ArrayColumn, read: &PageRead) -> Result<(u32, &'a Ar
 /// Looks the indices up. A null row is a null index, or the index of a null item; without a
 /// dictionary in the schema it is index 0, and all others are one too large.
 fn append_dictionary(
-    dictionary: &Dictionary,
+    dictionary: &DictionaryParts,
     rows: &[Range<u64>],
     fetched: &mut Fetched<'_>,
     index: &ArrayIndex,

@@ -79,7 +79,7 @@ impl ListRead {
             let mut spans = Vec::new();
             ends.spans(rows, &mut spans)?;
             let fetched: Vec<Bytes> = bytes.take(spans.len()).collect();
-            let page = Page { ends, rows, first_item, num_items };
+            let page = PageRows { ends, rows, first_item, num_items };
             let added = page.append(&fetched, bytes, &mut lists, scratch);
             added.in_page(number).in_column(self.column.number)?;
         }
@@ -92,14 +92,14 @@ impl ListRead {
 }
 
 /// Rows of a page.
-struct Page<'a> {
+struct PageRows<'a> {
     ends: &'a Ends,
     rows: &'a [Range<u64>],
     first_item: u64,
     num_items: u64,
 }
 
-impl Page<'_> {
+impl PageRows<'_> {
     fn append(
         &self,
         fetched: &[Bytes],

@@ -171,7 +171,8 @@ impl Stream {
                 out.append_flat(index.expanded(&buffer.span)?, range)
             }
             Form::Bitpacked { packed_bits, signed, .. } => {
-                let bits = Bits { bytes: fetched.next()?, width: *packed_bits, signed: *signed };
+                let bits =
+                    BitStream { bytes: fetched.next()?, width: *packed_bits, signed: *signed };
                 let first = range.start.wrapping_mul(*packed_bits) % 8;
                 bits.append(first, len, self.bits, out)
             }
@@ -202,13 +203,13 @@ impl Stream {
 }
 
 /// A stream of bits, the least significant first.
-struct Bits<'a> {
+struct BitStream<'a> {
     bytes: &'a [u8],
     width: u64,
     signed: bool,
 }
 
-impl Bits<'_> {
+impl BitStream<'_> {
     /// Appends `len` numbers of `bits` bits, from bit `first` on.
     fn append(&self, first: u64, len: usize, bits: u64, out: &mut FixedValues) -> Result<()> {
         let width_bytes = size(bits / 8)?;
