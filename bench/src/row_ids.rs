@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use lance_core::utils::deletion::DeletionVector;
 use lance_table::rowids as lance;
-use lancet::row_ids::{FragmentRowIds, RowIdIndex, RowIdSequence};
+use lancet_row_ids::{FragmentRowIds, RowIdIndex, RowIdSequence};
 
 const IDS: u64 = 1_000_000;
 const FRAGMENTS: u32 = 50;

@@ -2,7 +2,7 @@
 //! themselves however they are asked for.
 #![no_main]
 
-use lancet::row_ids::{IdRanges, RowIdSequence, RowVersionSequence};
+use lancet_row_ids::{IdRanges, RowIdSequence, RowVersionSequence};
 
 /// Sequences may claim more ids than there is time for.
 const MOST: usize = 500;

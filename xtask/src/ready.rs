@@ -10,6 +10,9 @@ type Sets = &'static [(&'static str, &'static [&'static str])];
 const LIGHT: Sets = &[("lancet", &["", "zstd", "lz4", "mmap", "threads"])];
 const HEAVY: Sets = &[("lancet-object-store", &["", "http"]), ("lancet-cli", &["", "cloud"])];
 
+/// The library, and what it comes with that needs no other crate of ours.
+const LIBRARIES: [&str; 3] = ["lancet", "lancet-parquet", "lancet-row-ids"];
+
 /// `cargo xtask ready`: what takes a minute or two, then the rest.
 pub(crate) fn check(quick: bool) -> Result<()> {
     let mut steps = Steps::default();
@@ -37,20 +40,15 @@ fn light(steps: &mut Steps) {
         run(cargo(bare))
     });
     steps.add("documentation of the library", || {
-        documentation(&["--package", "lancet", "--package", "lancet-parquet"])
+        documentation(&LIBRARIES.map(|package| ["--package", package]).concat())
     });
 }
 
 fn heavy(steps: &mut Steps) {
     steps.add("the packages of the library, built by themselves", || {
-        run(cargo([
-            "package",
-            "--package",
-            "lancet-parquet",
-            "--package",
-            "lancet",
-            "--allow-dirty",
-        ]))
+        let mut package = cargo(["package", "--allow-dirty"]);
+        package.args(LIBRARIES.map(|package| ["--package", package]).concat());
+        run(package)
     });
     features(steps, HEAVY);
     for folder in ["fuzz", "bench"] {

@@ -111,7 +111,7 @@ fn columns(reader: &FileReader, names: &[String]) -> lancet::Result<Vec<Column>>
     let mut known: Vec<&ColumnReport> = report.columns.iter().filter(holds_values).collect();
     if !names.is_empty() {
         // An unknown name is an error that knows near ones.
-        reader.request_zone_maps(names)?;
+        drop(reader.file().project(names)?);
         let below = |column: &ColumnReport, name: &str| {
             let rest = column.name.strip_prefix(name);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -120,7 +120,7 @@ fn columns(reader: &FileReader, names: &[String]) -> lancet::Result<Vec<Column>>
     }
     // What lies in a struct without a name cannot be asked for.
     let names = known.iter().map(|column| column.name.as_str());
-    let asked: Vec<&str> = names.filter(|name| reader.request_zone_maps([name]).is_ok()).collect();
+    let asked: Vec<&str> = names.filter(|name| reader.file().project([name]).is_ok()).collect();
     let maps = reader.zone_maps(&asked)?;
     let maps: BTreeMap<&str, Option<Arc<ZoneMap>>> = asked.into_iter().zip(maps).collect();
     let with_map = |column: &ColumnReport| {

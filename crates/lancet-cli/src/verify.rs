@@ -108,9 +108,9 @@ fn verify(args: &Args, path: &Path, quiet: bool) -> Result<Verification> {
     let file = InputFile::lance(path, "verify", &args.access)?;
     let bar = progress::share(quiet);
     let verified = file.try_reader(ReadOptions::default()).and_then(|reader| {
-        reader.verify_with(|done, all| {
-            bar.set_length(all);
-            bar.set_position(done);
+        reader.verify_with(|at| {
+            bar.set_length(at.all);
+            bar.set_position(at.done);
         })
     });
     bar.finish_and_clear();

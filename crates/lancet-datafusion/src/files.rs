@@ -13,7 +13,7 @@ use datafusion::error::Result;
 use datafusion::execution::cache::cache_manager::{
     CachedFileMetadataEntry, FileMetadata, FileMetadataCache,
 };
-use lancet::{FileReader, ReadOptions};
+use lancet::{OpenFile, ReadOptions};
 use lancet_object_store::{FetchOptions, Reader};
 use object_store::{ObjectMeta, ObjectStore};
 
@@ -46,34 +46,34 @@ pub(crate) async fn open(
     let (store, path) = (store.clone(), object.location.clone());
     let known = cache.and_then(|cache| cache.get(&path));
     if let Some(known) = known.filter(|known| known.is_valid_for(object))
-        && let Some(open) = known.file_metadata.as_any().downcast_ref::<OpenFile>()
+        && let Some(open) = known.file_metadata.as_any().downcast_ref::<CachedFile>()
     {
         return Ok(Reader::from_file(open.file.clone(), store, path, fetch));
     }
     let reader = Reader::open_with(store, path, read.clone(), fetch).await.map_err(external)?;
     if let Some(cache) = cache {
-        let open = Arc::new(OpenFile::new(reader.file().clone()));
+        let open = Arc::new(CachedFile::new(reader.file().clone()));
         cache.put(&object.location, CachedFileMetadataEntry::new(object.clone(), open));
     }
     Ok(reader)
 }
 
 /// A file in the cache.
-struct OpenFile {
-    file: FileReader,
+struct CachedFile {
+    file: Arc<OpenFile>,
     /// Measured once: the cache counts on it not to change.
     bytes: usize,
 }
 
-impl OpenFile {
-    fn new(file: FileReader) -> Self {
+impl CachedFile {
+    fn new(file: Arc<OpenFile>) -> Self {
         let schema = usize::try_from(file.metadata_bytes()).unwrap_or(usize::MAX);
         let columns = file.field_ids().len().saturating_mul(COLUMN_BYTES);
         Self { bytes: schema.saturating_add(columns), file }
     }
 }
 
-impl FileMetadata for OpenFile {
+impl FileMetadata for CachedFile {
     fn as_any(&self) -> &dyn Any {
         self
     }

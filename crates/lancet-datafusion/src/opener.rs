@@ -21,7 +21,7 @@ use datafusion::physical_expr_adapter::{
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, stream};
-use lancet::ReadOptions;
+use lancet::{ReadOptions, RowRanges};
 use lancet_object_store::FetchOptions;
 use object_store::ObjectStore;
 
@@ -77,9 +77,9 @@ impl Opener {
             metrics.count_fetched(&reader);
             return Ok(stream::empty().boxed());
         }
-        let mut rows = vec![ours];
+        let mut rows = RowRanges::from(ours);
         if let (Some(limit), None) = (self.limit, &fitted.predicate) {
-            rows = rows::first(rows, limit as u64);
+            drop(rows.split_off(limit as u64));
         }
         let scan = Scan::new(reader, fitted, self.batch_rows, metrics).await?;
         Ok(scan.stream(rows))

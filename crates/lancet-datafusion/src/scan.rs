@@ -3,7 +3,6 @@
 //! Rows are read in windows. The columns of the filter come first; of the other columns only the
 //! rows that it leaves are read, unless it leaves so many that reading all of them is cheaper.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -17,6 +16,7 @@ use datafusion::physical_expr::projection::Projector;
 use datafusion::physical_expr::utils::reassign_expr_columns;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, stream};
+use lancet::{Projection, RowRanges, Rows};
 use lancet_object_store::Reader;
 
 use crate::fields::Fields;
@@ -41,7 +41,9 @@ pub(crate) struct Scan {
     reader: Reader,
     filter: Option<Filter>,
     /// Columns that are read beside those of the filter.
-    rest: Vec<String>,
+    rest: Projection,
+    /// Bytes of a row, about.
+    row_bytes: u64,
     /// Where the columns come from that the projection is computed from.
     inputs: Vec<Input>,
     input_schema: SchemaRef,
@@ -55,7 +57,7 @@ pub(crate) struct Scan {
 #[derive(Debug)]
 struct Filter {
     predicate: Arc<dyn PhysicalExpr>,
-    columns: Vec<String>,
+    columns: Projection,
     zones: Option<Zones>,
 }
 
@@ -79,14 +81,20 @@ impl Scan {
         let projected = Fields::of(fitted.projection.iter().map(|p| &p.expr), &file_schema)?;
         let filtered = Fields::of(&fitted.predicate, &file_schema)?;
         let rest_fields = projected.beyond(&filtered);
-        let (rest, filter_columns) =
+        let (rest_names, filter_names) =
             (rest_fields.names(&file_schema), filtered.names(&file_schema));
+        let file = reader.file();
+        let project = |names: &[String]| file.project(names).map_err(|e| external(e.into()));
+        let (rest, filter_columns) = (project(&rest_names)?, project(&filter_names)?);
+        let (rest_schema, filter_schema) = (rest.schema(), filter_columns.schema());
+        // The metadata of all columns comes in one round.
+        let all = project(&[rest_names, filter_names.clone()].concat())?;
+        reader.run(file.prepare(&all)).await.map_err(external)?;
+        let row_bytes = file.row_bytes(&all).max(1);
         let zones = match &fitted.predicate {
-            Some(predicate) => Zones::load(&reader, predicate, &filter_columns).await?,
+            Some(predicate) => Zones::load(&reader, predicate, &filter_names).await?,
             None => None,
         };
-        let rest_schema = schema_of(&reader, &rest).await?;
-        let filter_schema = schema_of(&reader, &filter_columns).await?;
 
         let (mut inputs, mut fields) = (Vec::new(), Vec::new());
         for column in projected.columns() {
@@ -118,6 +126,7 @@ impl Scan {
             reader,
             filter,
             rest,
+            row_bytes,
             inputs,
             input_schema,
             projector,
@@ -128,16 +137,16 @@ impl Scan {
     }
 
     /// The batches of some rows.
-    pub(crate) fn stream(self, rows: Vec<Range<u64>>) -> BoxStream<'static, Result<RecordBatch>> {
+    pub(crate) fn stream(self, rows: RowRanges) -> BoxStream<'static, Result<RecordBatch>> {
         let rows = match self.prune(rows) {
             Ok(rows) => rows,
             Err(error) => return stream::once(async { Err(error) }).boxed(),
         };
         let first = self.batch_rows as u64;
-        let most = first.saturating_mul(WINDOW_BATCHES).min(self.rows_of_bytes(WINDOW_BYTES));
+        let most = first.saturating_mul(WINDOW_BATCHES).min((WINDOW_BYTES / self.row_bytes).max(1));
         let windows = rows::windows(rows, first.min(most), most);
         let scan = Arc::new(self);
-        let read = move |window: Vec<Range<u64>>| {
+        let read = move |window: RowRanges| {
             let scan = scan.clone();
             async move { scan.read(window).await }
         };
@@ -146,26 +155,18 @@ impl Scan {
     }
 
     /// The rows that zone maps leave.
-    fn prune(&self, rows: Vec<Range<u64>>) -> Result<Vec<Range<u64>>> {
+    fn prune(&self, rows: RowRanges) -> Result<RowRanges> {
         let Some(zones) = self.filter.as_ref().and_then(|filter| filter.zones.as_ref()) else {
             return Ok(rows);
         };
         let kept = zones.keep(&rows)?;
-        let pruned = rows::count(&rows) - rows::count(&kept);
+        let pruned = rows.count() - kept.count();
         self.metrics.count_pruned(pruned, zones.rows_per_zone());
         Ok(kept)
     }
 
-    /// About as many rows as have this many bytes.
-    fn rows_of_bytes(&self, bytes: u64) -> u64 {
-        let filter = self.filter.iter().flat_map(|filter| &filter.columns);
-        let names: Vec<&str> = self.rest.iter().chain(filter).map(String::as_str).collect();
-        let row_bytes = self.reader.file().row_bytes(Some(&names)).unwrap_or(1);
-        (bytes / row_bytes.max(1)).max(1)
-    }
-
     /// Reads a window.
-    async fn read(&self, rows: Vec<Range<u64>>) -> Result<Vec<RecordBatch>> {
+    async fn read(&self, rows: RowRanges) -> Result<Vec<RecordBatch>> {
         let rows = self.prune(rows)?;
         let read = match &self.filter {
             Some(_) if rows.is_empty() => Ok(None),
@@ -179,11 +180,7 @@ impl Scan {
         Ok(read?.map_or_else(Vec::new, |batch| slices(&batch, self.batch_rows)))
     }
 
-    async fn read_filtered(
-        &self,
-        filter: &Filter,
-        rows: Vec<Range<u64>>,
-    ) -> Result<Option<RecordBatch>> {
+    async fn read_filtered(&self, filter: &Filter, rows: RowRanges) -> Result<Option<RecordBatch>> {
         let found = self.fetch(rows.clone(), &filter.columns).await?;
         let timer = self.metrics.filter_time.timer();
         let mask = filter.evaluate(&found)?;
@@ -199,13 +196,13 @@ impl Scan {
         }
         let sieve = FilterBuilder::new(&mask).optimize().build();
         let found = self.sift_found(&found, &sieve)?;
-        let rest = if self.rest.is_empty() {
+        let rest = if self.rest.schema().fields().is_empty() {
             Vec::new()
         } else if kept > all / SPARSE {
             let rest = self.fetch(rows, &self.rest).await?;
             rest.columns().iter().map(|c| sieve.filter(c)).collect::<Result<_, _>>()?
         } else {
-            self.fetch(rows::select(&rows, &mask), &self.rest).await?.columns().to_vec()
+            self.fetch(rows.select(mask.values()), &self.rest).await?.columns().to_vec()
         };
         self.project(kept, &found, &rest).map(Some)
     }
@@ -224,15 +221,8 @@ impl Scan {
     }
 
     /// Columns of some rows.
-    async fn fetch(&self, rows: Vec<Range<u64>>, columns: &[String]) -> Result<RecordBatch> {
-        if columns.is_empty() {
-            let count = usize::try_from(rows::count(&rows)).unwrap_or(usize::MAX);
-            let options = RecordBatchOptions::new().with_row_count(Some(count));
-            let schema = Arc::new(Schema::empty());
-            return Ok(RecordBatch::try_new_with_options(schema, Vec::new(), &options)?);
-        }
-        let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-        self.reader.read_ranges(rows, Some(&names)).await.map_err(external)
+    async fn fetch(&self, rows: RowRanges, columns: &Projection) -> Result<RecordBatch> {
+        self.reader.read(columns, Rows::from(rows)).await.map_err(external)
     }
 
     /// Computes the projection.
@@ -261,16 +251,6 @@ impl Filter {
             other => internal_err!("a filter gives {other} instead of booleans"),
         }
     }
-}
-
-/// The schema of some columns, whose metadata is read.
-async fn schema_of(reader: &Reader, columns: &[String]) -> Result<SchemaRef> {
-    if columns.is_empty() {
-        return Ok(Arc::new(Schema::empty()));
-    }
-    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let none = reader.read_ranges(Vec::new(), Some(&names)).await.map_err(external)?;
-    Ok(none.schema())
 }
 
 fn slices(batch: &RecordBatch, rows: usize) -> Vec<RecordBatch> {

@@ -4,7 +4,6 @@
 //! for the largest values which are large. So it is asked again for each window of rows.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::SchemaRef;
@@ -13,10 +12,10 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::physical_expr::{
     snapshot_generation, snapshot_physical_expr,
 };
-use lancet::ZoneMap;
+use lancet::{RowRanges, ZoneMap};
 use lancet_object_store::Reader;
 
-use crate::{external, predicate, rows};
+use crate::{external, predicate};
 
 /// Zone maps and the predicate that is asked of them.
 #[derive(Debug)]
@@ -33,7 +32,7 @@ pub(crate) struct Zones {
 #[derive(Debug)]
 struct Left {
     generation: u64,
-    rows: Arc<[Range<u64>]>,
+    rows: Arc<RowRanges>,
 }
 
 impl Zones {
@@ -43,8 +42,7 @@ impl Zones {
         predicate: &Arc<dyn PhysicalExpr>,
         columns: &[String],
     ) -> Result<Option<Self>> {
-        let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let maps = reader.zone_maps(&names).await.map_err(external)?;
+        let maps = reader.zone_maps(columns).await.map_err(external)?;
         let maps: HashMap<String, Arc<ZoneMap>> = columns
             .iter()
             .cloned()
@@ -61,11 +59,11 @@ impl Zones {
     }
 
     /// Those of the rows that may match.
-    pub(crate) fn keep(&self, rows: &[Range<u64>]) -> Result<Vec<Range<u64>>> {
-        Ok(rows::common(rows, &self.left()?))
+    pub(crate) fn keep(&self, rows: &RowRanges) -> Result<RowRanges> {
+        Ok(rows.intersection(&*self.left()?))
     }
 
-    fn left(&self) -> Result<Arc<[Range<u64>]>> {
+    fn left(&self) -> Result<Arc<RowRanges>> {
         let generation = snapshot_generation(&self.predicate);
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = left.as_ref().filter(|left| left.generation == generation) {
@@ -73,8 +71,8 @@ impl Zones {
         }
         let now = snapshot_physical_expr(self.predicate.clone())?;
         let filter = predicate::filter(&now, &self.schema);
-        let rows: Arc<[Range<u64>]> =
-            lancet::prune(&filter, self.num_rows, |name| self.maps.get(name).cloned()).into();
+        let map = |name: &str| self.maps.get(name).cloned();
+        let rows = Arc::new(lancet::prune(&filter, self.num_rows, map));
         *left = Some(Left { generation, rows: rows.clone() });
         Ok(rows)
     }

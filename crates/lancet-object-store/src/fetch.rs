@@ -3,12 +3,12 @@
 //! Two spans are one request when what lies between them arrives sooner than a second answer would:
 //! the gap is at most `latency × bytes_per_second`.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
+use lancet::Span;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 
@@ -58,19 +58,20 @@ impl Object {
     }
 
     /// One span.
-    pub(crate) async fn fetch(&self, span: Range<u64>) -> Result<Bytes> {
-        let bytes = self.store.get_range(&self.path, span).await?;
+    pub(crate) async fn fetch(&self, span: Span) -> Result<Bytes> {
+        let bytes = self.store.get_range(&self.path, span.range()).await?;
         self.count(bytes.len() as u64);
         Ok(bytes)
     }
 
     /// The bytes of each span, in one call.
-    async fn fetch_at_once(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let asked: Vec<Range<u64>> = spans.iter().filter(|s| !s.is_empty()).cloned().collect();
+    async fn fetch_at_once(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
+        let asked = spans.iter().filter(|span| !span.is_empty());
+        let asked: Vec<_> = asked.map(Span::range).collect();
         let fetched = self.store.get_ranges(&self.path, &asked).await?;
         fetched.iter().for_each(|bytes| self.count(bytes.len() as u64));
         let mut fetched = fetched.into_iter();
-        let next = |span: &Range<u64>| match span.is_empty() {
+        let next = |span: &Span| match span.is_empty() {
             true => Bytes::new(),
             false => fetched.next().unwrap_or_default(),
         };
@@ -78,16 +79,16 @@ impl Object {
     }
 
     /// The bytes of each span, in the same order.
-    pub(crate) async fn fetch_all(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    pub(crate) async fn fetch_all(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
         let plan = lancet::coalesce(spans, self.options.gap(), self.options.max_request_bytes);
         if self.options.one_call {
             return Ok(plan.cut(&self.fetch_at_once(&plan.reads).await?, spans)?);
         }
         // An empty span asks for nothing, and stores refuse to be asked for it.
-        let fetch = |span: Range<u64>| async move {
+        let fetch = |span: Span| async move {
             if span.is_empty() { Ok(Bytes::new()) } else { self.fetch(span).await }
         };
-        let requests = stream::iter(plan.reads.iter().cloned().map(fetch));
+        let requests = stream::iter(plan.reads.iter().copied().map(fetch));
         let fetched: Vec<Bytes> =
             requests.buffered(self.options.concurrency.max(1)).try_collect().await?;
         Ok(plan.cut(&fetched, spans)?)

@@ -65,6 +65,7 @@
 //! `Cargo.toml` needs no lines for them; where it has some, they are `object_store` 0.13 and this crate's
 //! version of `lancet`.
 
+mod blobs;
 mod error;
 mod fetch;
 mod options;
@@ -72,6 +73,7 @@ mod reader;
 mod scan;
 mod writer;
 
+pub use blobs::Blobs;
 pub use error::{Error, Result};
 pub use fetch::FetchStats;
 pub use options::FetchOptions;

@@ -1,24 +1,30 @@
 //! The reader.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use lancet::{FileReader, Filter, Opening, ReadOptions, Request, Version, ZoneMap};
+use bytes::Bytes;
+use lancet::{
+    Columns, FileReport, Filter, OpenFile, Progress, ReadOptions, Request, RowRanges, Rows, Span,
+    Verification, Version, ZoneMap,
+};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
+use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::fetch::{FetchStats, Object};
 use crate::options::FetchOptions;
 use crate::scan::Scan;
 
 /// A Lance file in an object store. Cheap to clone.
+///
+/// The verbs are those of [`lancet::FileReader`].
 #[derive(Debug, Clone)]
 pub struct Reader {
-    pub(crate) object: Object,
-    pub(crate) file: FileReader,
+    object: Object,
+    file: Arc<OpenFile>,
 }
 
 impl Reader {
@@ -35,21 +41,14 @@ impl Reader {
         fetch: FetchOptions,
     ) -> Result<Self> {
         let object = Object::new(store, path, fetch);
-        let mut opening = open_tail(&object, options).await?;
-        loop {
-            match opening.try_open()? {
-                Ok(file) => return Ok(Self { object, file }),
-                Err(span) => {
-                    let bytes = object.fetch(span.clone()).await?;
-                    opening.supply(span.start, bytes);
-                }
-            }
-        }
+        let (size, tail) = fetch_tail(&object).await?;
+        let file = run(&object, OpenFile::open_with_tail(size, tail, options)).await?;
+        Ok(Self { object, file })
     }
 
     /// A reader of a file that was opened before, so that nothing has to be fetched for it.
     pub fn from_file(
-        file: FileReader,
+        file: Arc<OpenFile>,
         store: Arc<dyn ObjectStore>,
         path: Path,
         fetch: FetchOptions,
@@ -57,14 +56,25 @@ impl Reader {
         Self { object: Object::new(store, path, fetch), file }
     }
 
-    /// The open file, which can be kept for [`Reader::from_file`].
-    pub fn file(&self) -> &FileReader {
+    /// What is known of the file. It can be kept for [`Reader::from_file`], and makes requests for
+    /// [`Reader::run`].
+    pub fn file(&self) -> &Arc<OpenFile> {
         &self.file
+    }
+
+    /// What a request of this file comes to.
+    pub async fn run<T>(&self, request: Request<T>) -> Result<T> {
+        run(&self.object, request).await
     }
 
     /// The schema, with field and schema metadata.
     pub fn schema(&self) -> SchemaRef {
         self.file.schema()
+    }
+
+    /// Ids of all fields; see [`OpenFile::field_ids`].
+    pub fn field_ids(&self) -> &[i32] {
+        self.file.field_ids()
     }
 
     /// Number of rows.
@@ -84,32 +94,42 @@ impl Reader {
 
     /// All columns of the given rows, in the order asked for; duplicates are allowed.
     pub async fn take(&self, rows: &[u64]) -> Result<RecordBatch> {
-        self.run(self.file.request_take(rows, None)?).await
+        self.read(.., rows).await
     }
 
-    /// Some columns of the given rows; nested fields are named with dots.
-    pub async fn take_columns(&self, rows: &[u64], columns: &[&str]) -> Result<RecordBatch> {
-        self.run(self.file.request_take(rows, Some(columns))?).await
-    }
-
-    /// Some ranges of rows, sorted and without overlaps; all columns by default.
-    pub async fn read_ranges(
+    /// Some columns of the given rows. Names are looked up each time; for many takes let
+    /// [`OpenFile::project`] do so once.
+    pub async fn take_columns(
         &self,
-        ranges: Vec<Range<u64>>,
-        columns: Option<&[&str]>,
+        rows: &[u64],
+        columns: impl Into<Columns>,
     ) -> Result<RecordBatch> {
-        self.run(self.file.request_ranges(ranges, columns)?).await
+        self.read(columns, rows).await
     }
 
-    /// Ranges of rows outside of which no row makes the filter true; see
-    /// [`FileReader::prune`].
-    pub async fn prune(&self, filter: &Filter) -> Result<Vec<Range<u64>>> {
-        self.run(self.file.request_prune(filter)?).await
+    /// Some rows of some columns as one batch: `..` for all, a range, [`RowRanges`], or a list.
+    pub async fn read(
+        &self,
+        columns: impl Into<Columns>,
+        rows: impl Into<Rows>,
+    ) -> Result<RecordBatch> {
+        let columns = self.file.project(columns)?;
+        self.run(self.file.read(&columns, rows)?).await
     }
 
-    /// The zone maps of columns; see [`FileReader::zone_maps`].
-    pub async fn zone_maps(&self, columns: &[&str]) -> Result<Vec<Option<Arc<ZoneMap>>>> {
-        self.run(self.file.request_zone_maps(columns)?).await
+    /// The rows outside of which no row makes the filter true; see
+    /// [`FileReader::prune`](lancet::FileReader::prune).
+    pub async fn prune(&self, filter: &Filter) -> Result<RowRanges> {
+        self.run(self.file.prune(filter)?).await
+    }
+
+    /// The zone maps of columns; see [`FileReader::zone_maps`](lancet::FileReader::zone_maps).
+    pub async fn zone_maps<S: AsRef<str>>(
+        &self,
+        columns: impl IntoIterator<Item = S>,
+    ) -> Result<Vec<Option<Arc<ZoneMap>>>> {
+        let request = self.file.zone_maps(columns)?;
+        self.run(request).await
     }
 
     /// Starts to describe a scan.
@@ -117,27 +137,65 @@ impl Reader {
         Scan::new(self.clone())
     }
 
-    pub(crate) async fn run<R: Request>(&self, mut request: R) -> Result<R::Output> {
+    /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
+    pub async fn blobs(&self, column: &str) -> Result<Blobs> {
+        let column = self.run(self.file.blobs(column)?).await?;
+        Ok(Blobs::new(self.clone(), column))
+    }
+
+    /// The bytes of a global buffer (number 0 holds the schema).
+    pub async fn global_buffer(&self, index: usize) -> Result<Bytes> {
+        self.run(self.file.global_buffer(index)?).await
+    }
+
+    /// The global buffers that were added to the file: all but the schema and the checksums.
+    pub async fn user_buffers(&self) -> Result<Vec<Bytes>> {
+        self.run(self.file.user_buffers()).await
+    }
+
+    /// What the file is made of. Reads the metadata of all columns.
+    pub async fn inspect(&self) -> Result<FileReport> {
+        self.run(self.file.inspect()).await
+    }
+
+    /// Checks every rule of the format over the whole file, and its checksums if it has some.
+    ///
+    /// What is wrong with the file is in the result; errors are only those of reading it.
+    pub async fn verify(&self) -> Result<Verification> {
+        self.verify_with(|_| ()).await
+    }
+
+    /// [`Reader::verify`], and says how far it has come.
+    pub async fn verify_with(&self, mut progress: impl FnMut(Progress)) -> Result<Verification> {
+        let mut request = self.file.verify();
         while !request.spans().is_empty() {
             let bytes = self.object.fetch_all(request.spans()).await?;
             request.supply(bytes)?;
+            request.progress().into_iter().for_each(&mut progress);
         }
         Ok(request.finish()?)
     }
 }
 
-/// Fetches the end of a file, which also tells its size.
-async fn open_tail(object: &Object, options: ReadOptions) -> Result<Opening> {
+/// Drives a request.
+async fn run<T>(object: &Object, mut request: Request<T>) -> Result<T> {
+    while !request.spans().is_empty() {
+        let bytes = object.fetch_all(request.spans()).await?;
+        request.supply(bytes)?;
+    }
+    Ok(request.finish()?)
+}
+
+/// The size of a file, and its last bytes.
+async fn fetch_tail(object: &Object) -> Result<(u64, Bytes)> {
     let range = Some(GetRange::Suffix(object.options.tail_bytes));
     let get = GetOptions { range, ..GetOptions::default() };
     match object.store.get_opts(&object.path, get).await {
         Ok(found) => {
-            let (size, start) = (found.meta.size, found.range.start);
+            let size = found.meta.size;
             let bytes = found.bytes().await?;
             object.count(bytes.len() as u64);
-            let mut opening = Opening::new(size, options);
-            opening.supply(start, bytes);
-            Ok(opening)
+            Ok((size, bytes))
         }
         // Some stores cannot count from the end.
         Err(
@@ -146,9 +204,8 @@ async fn open_tail(object: &Object, options: ReadOptions) -> Result<Opening> {
             let size = object.store.head(&object.path).await?.size;
             object.count(0);
             let start = size.saturating_sub(object.options.tail_bytes);
-            let mut opening = Opening::new(size, options);
-            opening.supply(start, object.fetch(start..size).await?);
-            Ok(opening)
+            let tail = Span::new(start, size).unwrap_or_default();
+            Ok((size, object.fetch(tail).await?))
         }
         Err(error) => Err(error.into()),
     }

@@ -1,52 +1,74 @@
-//! Scans: a range of rows as a stream of batches.
+//! Scans: rows as a stream of batches.
 
 use std::ops::Range;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::stream::BoxStream;
-use futures::{StreamExt, stream};
+use futures::{StreamExt, future, stream};
+use lancet::{Columns, Filter, RowRanges, ScanPlan};
 
 use crate::error::Result;
 use crate::reader::Reader;
 
-/// Describes a scan; [`Scan::stream`] starts it.
+/// Describes a scan; [`Scan::stream`] starts it. [`lancet::Scan`] says more of each method.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Scan {
     reader: Reader,
-    scan: lancet::Scan,
+    plan: ScanPlan,
     ahead: usize,
 }
 
 impl Scan {
     pub(crate) fn new(reader: Reader) -> Self {
-        let scan = reader.file.scan();
-        Self { reader, scan, ahead: 4 }
+        let plan = reader.file().scan();
+        Self { reader, plan, ahead: 4 }
     }
 
-    /// Reads only these columns; nested fields are named with dots.
-    pub fn columns<S: AsRef<str>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
-        self.scan = self.scan.columns(columns);
-        self
+    fn with(self, change: impl FnOnce(ScanPlan) -> ScanPlan) -> Self {
+        Self { plan: change(self.plan), ..self }
     }
 
-    /// Reads only these rows.
-    pub fn rows(mut self, rows: Range<u64>) -> Self {
-        self.scan = self.scan.rows(rows);
-        self
+    /// Reads only these columns: names (those of nested fields with dots), or a
+    /// [`Projection`](lancet::Projection).
+    pub fn columns(self, columns: impl Into<Columns>) -> Self {
+        self.with(|plan| plan.columns(columns))
     }
 
-    /// Rows in a batch (8,192 by default); wide rows make shorter batches.
-    pub fn batch_rows(mut self, rows: usize) -> Self {
-        self.scan = self.scan.batch_rows(rows);
-        self
+    /// Reads only a range of rows; see [`Scan::select`] for several.
+    pub fn rows(self, rows: Range<u64>) -> Self {
+        self.select(rows)
+    }
+
+    /// Reads only these rows: a range, or [`RowRanges`]. Called again, only those that are in both.
+    pub fn select(self, rows: impl Into<RowRanges>) -> Self {
+        self.with(|plan| plan.select(rows))
+    }
+
+    /// Gives only the rows that make the filter true. Called again, those that make both true.
+    pub fn filter(self, filter: Filter) -> Self {
+        self.with(|plan| plan.filter(filter))
+    }
+
+    /// Gives only the first rows of those that the scan has.
+    pub fn limit(self, rows: u64) -> Self {
+        self.with(|plan| plan.limit(rows))
+    }
+
+    /// Rows in a batch, at most (8,192 by default); wide rows make shorter batches, and so does a filter.
+    pub fn batch_rows(self, rows: usize) -> Self {
+        self.with(|plan| plan.batch_rows(rows))
     }
 
     /// Bytes in a batch, about (8 MiB by default).
-    pub fn batch_bytes(mut self, bytes: u64) -> Self {
-        self.scan = self.scan.batch_bytes(bytes);
-        self
+    pub fn batch_bytes(self, bytes: u64) -> Self {
+        self.with(|plan| plan.batch_bytes(bytes))
+    }
+
+    /// Gives blobs as structs of `position` and `size` instead of their bytes, which are not read.
+    pub fn blobs_as_descriptions(self) -> Self {
+        self.with(ScanPlan::blobs_as_descriptions)
     }
 
     /// How many batches are read at the same time (4 by default): what a scan holds is about this
@@ -58,19 +80,45 @@ impl Scan {
 
     /// Reads the metadata of the columns and starts.
     pub async fn stream(self) -> Result<Batches> {
-        let Self { reader, scan, ahead } = self;
-        reader.run(scan.request_columns()?).await?;
-        let requests = scan.requests()?;
-        let schema = requests.schema();
+        let Self { reader, plan, ahead } = self;
+        let requests = reader.run(plan.requests()).await?;
+        let (schema, limit) = (requests.schema(), requests.limit());
         let batches = stream::iter(requests).map(move |request| {
             let reader = reader.clone();
             async move { reader.run(request?).await }
         });
-        Ok(Batches { schema, batches: batches.buffered(ahead.max(1)).boxed() })
+        let batches = batches.buffered(ahead.max(1)).boxed();
+        let batches = match limit {
+            Some(limit) => first_rows(batches, limit),
+            None => batches,
+        };
+        // A filter may leave nothing of what was read.
+        let has_rows = |batch: &Result<RecordBatch>| {
+            future::ready(batch.as_ref().map_or(true, |batch| batch.num_rows() > 0))
+        };
+        Ok(Batches { schema, batches: batches.filter(has_rows).boxed() })
     }
 }
 
-/// The batches of a scan, in row order.
+/// The first rows of a stream, which then ends.
+fn first_rows(
+    batches: BoxStream<'static, Result<RecordBatch>>,
+    limit: u64,
+) -> BoxStream<'static, Result<RecordBatch>> {
+    let cut = |left: &mut u64, batch: Result<RecordBatch>| {
+        if *left == 0 {
+            return future::ready(None);
+        }
+        future::ready(Some(batch.map(|batch| {
+            let num_rows = usize::try_from(*left).unwrap_or(usize::MAX).min(batch.num_rows());
+            *left -= num_rows as u64;
+            batch.slice(0, num_rows)
+        })))
+    };
+    batches.scan(limit, cut).boxed()
+}
+
+/// The batches of a scan, in the order of its rows.
 pub struct Batches {
     schema: SchemaRef,
     batches: BoxStream<'static, Result<RecordBatch>>,

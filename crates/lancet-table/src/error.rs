@@ -90,6 +90,16 @@ impl From<lancet::Error> for Problem {
     }
 }
 
+/// What the sequences of row ids say of themselves.
+impl From<lancet_row_ids::Error> for Problem {
+    fn from(error: lancet_row_ids::Error) -> Self {
+        match error {
+            lancet_row_ids::Error::Corrupt(rule) => Self::Corrupt(rule),
+            other => Self::Corrupt(other.to_string()),
+        }
+    }
+}
+
 /// Returns early with [`Problem::Corrupt`] unless the condition holds.
 macro_rules! ensure {
     ($condition:expr, $($rule:tt)+) => {

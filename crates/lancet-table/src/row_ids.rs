@@ -1,6 +1,6 @@
 //! The row ids of a fragment: where they are stored, and what they are.
 
-use lancet::row_ids::RowIdSequence;
+use lancet_row_ids::RowIdSequence;
 
 use crate::data_file::{CREATED_FIELD, DataFile, LAST_UPDATED_FIELD, ROW_ID_FIELD};
 use crate::error::{Problem, Result};

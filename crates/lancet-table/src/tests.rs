@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lancet::row_ids::RowIdSequence;
+use lancet_row_ids::RowIdSequence;
 use prost::Message;
 
 use crate::{Error, Limits, Manifest, RowIds, proto};

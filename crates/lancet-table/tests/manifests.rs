@@ -6,7 +6,7 @@
 
 mod support;
 
-use lancet::row_ids::{RowIdSequence, RowVersionSequence};
+use lancet_row_ids::{RowIdSequence, RowVersionSequence};
 use lancet_table::{DataFile, DeletionKind, Fragment, Limits, Manifest, RowIds, Stored};
 use serde_json::{Value, json};
 

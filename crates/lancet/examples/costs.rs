@@ -58,7 +58,7 @@ fn measure(name: &str, column: &ArrayRef, options: &str) -> lancet::Result<()> {
     let (summary, bytes) = writer.finish_into()?;
     let reader = FileReader::from_bytes(bytes, ReadOptions::default())?;
     let scan = (0..SCANS).map(|_| {
-        seconds(|| reader.scan().threads(1).build()?.try_for_each(|batch| batch.map(drop)))
+        seconds(|| Ok(reader.scan().threads(1).build()?.try_for_each(|batch| batch.map(drop))?))
     });
     let scan = scan.collect::<lancet::Result<Vec<_>>>()?.into_iter().fold(f64::MAX, f64::min);
     let row = |i: usize| i as u64 * 7919 % ROWS;

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             reader.take(&rows).map(drop)
         })?;
     }
-    print("scan", 20, || reader.scan().build()?.try_for_each(|batch| batch.map(drop)))?;
+    print("scan", 20, || Ok(reader.scan().build()?.try_for_each(|batch| batch.map(drop))?))?;
     let three = table.slice(0, 3);
     print("write 3 rows", 100, || {
         let writer = FileWriter::new(Vec::new(), three.schema(), write_options(threads))?;

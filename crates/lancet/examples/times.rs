@@ -49,5 +49,5 @@ fn write_all(batches: &[RecordBatch], options: &WriteOptions) -> lancet::Result<
 
 fn scan_all(file: &str, options: &ReadOptions) -> lancet::Result<()> {
     let reader = FileReader::open_with(file, options.clone())?;
-    reader.scan().build()?.try_for_each(|batch| batch.map(drop))
+    Ok(reader.scan().build()?.try_for_each(|batch| batch.map(drop))?)
 }

@@ -74,7 +74,29 @@ pub enum Error {
     },
     /// Arrow refused the data.
     #[error("arrow: {0}")]
-    Arrow(#[from] ArrowError),
+    Arrow(ArrowError),
+}
+
+/// What went wrong here stays what it is: an error of this crate that went through Arrow comes out again.
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
+        match error {
+            ArrowError::ExternalError(source) => match source.downcast::<Self>() {
+                Ok(own) => *own,
+                Err(other) => Self::Arrow(ArrowError::ExternalError(other)),
+            },
+            other => Self::Arrow(other),
+        }
+    }
+}
+
+impl From<Error> for ArrowError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Arrow(error) => error,
+            other => Self::ExternalError(Box::new(other)),
+        }
+    }
 }
 
 /// A broken rule of the format, and the place where it was noticed.
@@ -260,6 +282,17 @@ mod tests {
             error.to_string(),
             "corrupt file: column 7, page 3, buffer 1, byte 12: offsets run backwards"
         );
+    }
+
+    #[test]
+    fn errors_come_through_arrow_as_they_are() {
+        let through = |error: Error| Error::from(ArrowError::from(error));
+        let limit = || Error::limit("a page", 2, 1, "memory_limit");
+        assert!(matches!(through(limit()), Error::Limit { needed: 2, limit: 1, .. }));
+        let arrow = Error::Arrow(ArrowError::DivideByZero);
+        assert!(matches!(through(arrow), Error::Arrow(ArrowError::DivideByZero)));
+        let other = ArrowError::ExternalError("of somebody else".into());
+        assert!(matches!(Error::from(other), Error::Arrow(ArrowError::ExternalError(_))));
     }
 
     #[test]

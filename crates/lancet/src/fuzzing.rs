@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::bits::Planes;
+use crate::budget::Budget;
 use crate::codec::fsst::{SymbolTable, TABLE_BYTES};
 use crate::codec::{
-    Budget, Encoding, PackedField, PackedWidth, Scheme, Scratch, ValueType, Values, block,
-    mini_block, per_value,
+    Encoding, PackedField, PackedWidth, Scheme, Scratch, ValueType, Values, block, mini_block,
+    per_value,
 };
 
 /// Decodes the bytes in one of the contexts.

@@ -143,6 +143,7 @@
 
 pub mod arrow;
 mod bits;
+mod budget;
 mod choose;
 mod codec;
 mod container;
@@ -160,26 +161,26 @@ mod parallel;
 mod pool;
 mod proto;
 mod read;
-pub mod row_ids;
+mod rows;
 mod schema;
 mod set_once;
 mod span;
+mod version;
 mod write;
 mod zones;
 
 pub use bytes::Bytes;
 pub use choose::Candidate;
-pub use container::Version;
 pub use error::{Corrupt, Error, Result};
 pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, StructuralEncoding};
-pub use read::inspect::{BufferReport, ColumnReport, FileReport, PageReport};
-pub use read::verify::Verification;
 pub use read::{
-    Batches, BlobDescription, Blobs, CacheStats, Coalesced, FileReader, Opening, PruneRequest,
-    ReadOptions, ReadRequest, Request, Scan, ScanRequests, SearchCache, Source, ZoneMapRequest,
-    coalesce,
+    Batches, BlobColumn, BlobDescription, Blobs, BufferReport, CacheStats, Coalesced, ColumnReport,
+    Columns, FileReader, FileReport, OpenFile, PageReport, Progress, Projection, ReadOptions,
+    Request, Scan, ScanPlan, ScanRequests, SearchCache, Source, Verification, coalesce,
 };
+pub use rows::{RowRanges, Rows};
 pub use span::Span;
+pub use version::Version;
 pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
 pub use zones::filter::{Comparison, Filter};
 pub use zones::map::{ColumnStatistics, ZoneMap};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::error::{Error, Result};
+
 /// Some bytes of a file: from `start` up to `end`, which is not before it.
 ///
 /// Rows are counted by ranges of numbers; bytes have this type, so that nobody counts the one as the other.
@@ -35,6 +37,11 @@ impl Span {
         }
     }
 
+    /// The bytes between two positions, for those whose order is known or does not matter.
+    pub(crate) const fn between(a: u64, b: u64) -> Self {
+        if a <= b { Self { start: a, end: b } } else { Self { start: b, end: a } }
+    }
+
     /// Position of the first byte.
     pub const fn start(&self) -> u64 {
         self.start
@@ -48,6 +55,11 @@ impl Span {
     /// Number of bytes.
     pub const fn len(&self) -> u64 {
         self.end.abs_diff(self.start)
+    }
+
+    /// Number of bytes, as memory counts them.
+    pub(crate) fn memory_len(&self) -> usize {
+        usize::try_from(self.len()).unwrap_or(usize::MAX)
     }
 
     /// Whether there are none.
@@ -65,10 +77,23 @@ impl Span {
         self.start <= other.start && other.end <= self.end
     }
 
+    /// The bytes from the first of both spans up to the last, with what lies between them.
+    pub(crate) fn to(&self, other: &Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
     /// Bytes `part`, counted from the start of this span; none if they are not all inside.
     pub(crate) fn part(&self, part: Range<u64>) -> Option<Self> {
         let (start, end) = (self.start.checked_add(part.start)?, self.start.checked_add(part.end)?);
         Self::new(start, end).filter(|span| span.end <= self.end)
+    }
+
+    /// Bytes of a buffer that lies here: [`Span::part`], or an error that tells which are not inside.
+    pub(crate) fn part_of_buffer(&self, Range { start, end }: Range<u64>) -> Result<Self> {
+        self.part(start..end).ok_or_else(|| {
+            let len = self.len();
+            Error::corrupt(format!("bytes {start}..{end} lie outside a buffer of {len} bytes"))
+        })
     }
 
     /// The bytes of this span, if they are all among those that begin at `position`.
@@ -96,13 +121,15 @@ impl fmt::Display for Span {
     }
 }
 
+/// A span, as tests write it.
+#[cfg(test)]
+pub(crate) const fn span(range: Range<u64>) -> Span {
+    Span::new(range.start, range.end).expect("the end is not before the start")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn span(range: Range<u64>) -> Span {
-        Span::new(range.start, range.end).unwrap()
-    }
 
     #[test]
     fn parts_stay_inside() {
@@ -113,6 +140,8 @@ mod tests {
         assert_eq!(buffer.part(u64::MAX..u64::MAX), None);
         let (start, end) = (5, 4);
         assert_eq!(buffer.part(start..end), None);
+        let error = buffer.part_of_buffer(2..11).unwrap_err().to_string();
+        assert!(error.contains("bytes 2..11 lie outside a buffer of 10 bytes"), "{error}");
         assert_eq!(Span::at(u64::MAX, 1), None);
         assert_eq!(Span::at(u64::MAX, 0), Some(span(u64::MAX..u64::MAX)));
     }
@@ -125,5 +154,13 @@ mod tests {
         assert_eq!(span(12..17).cut(10, &bytes), None);
         assert_eq!(span(9..12).cut(10, &bytes), None);
         assert_eq!(Span::total(&[span(0..3), span(1..9)]), 11);
+    }
+
+    #[test]
+    fn positions_come_in_any_order() {
+        assert_eq!(Span::between(3, 5), span(3..5));
+        assert_eq!(Span::between(5, 3), span(3..5));
+        assert_eq!(Span::between(4, 4).memory_len(), 0);
+        assert_eq!(span(3..5).memory_len(), 2);
     }
 }

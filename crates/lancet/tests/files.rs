@@ -62,7 +62,7 @@ fn mistakes_of_the_caller_say_what_is_there() {
     let range = |rows| invalid(reader.scan().rows(rows).build());
     assert!(range(5..11).contains("rows 5..11 are out of range: there are 10 rows"));
     let (start, end) = (6, 5);
-    assert!(range(start..end).contains("out of range"));
+    assert_eq!(reader.scan().rows(start..end).build().unwrap().count(), 0);
     assert!(invalid(reader.scan().batch_rows(0).build()).contains("at least one row"));
     assert!(invalid(reader.scan().columns(["nam"]).build()).contains("did you mean `name`"));
     assert!(invalid(reader.global_buffer(9)).contains("does not exist"));

@@ -4,7 +4,6 @@
 #[path = "support/counted.rs"]
 mod counted;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::{Int32Builder, ListBuilder};
@@ -17,7 +16,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field};
 use counted::Counted;
 use lancet::{
-    BufferReport, ColumnOptions, FileReader, FileWriter, PageReport, Profile, ReadOptions,
+    BufferReport, ColumnOptions, FileReader, FileWriter, PageReport, Profile, ReadOptions, Span,
     StructuralEncoding, Version, WriteOptions,
 };
 
@@ -61,12 +60,12 @@ fn page(source: &Counted) -> PageReport {
     report.columns[0].pages[0].clone()
 }
 
-fn span(buffer: &BufferReport) -> Range<u64> {
-    buffer.position..buffer.position + buffer.bytes
+fn span(buffer: &BufferReport) -> Span {
+    Span::at(buffer.position, buffer.bytes).unwrap()
 }
 
 /// What a take of one row reads when another row was taken before.
-fn warm_take(source: &Counted, row: u64) -> Vec<Vec<Range<u64>>> {
+fn warm_take(source: &Counted, row: u64) -> Vec<Vec<Span>> {
     let reader = source.open();
     reader.take(&[ROWS - 1 - row]).unwrap();
     source.rounds();
@@ -74,22 +73,18 @@ fn warm_take(source: &Counted, row: u64) -> Vec<Vec<Range<u64>>> {
     source.rounds()
 }
 
-fn len(span: &Range<u64>) -> u64 {
-    span.end - span.start
-}
-
 #[test]
 fn open_is_one_read() {
     let source = one_column(Int32Array::from(vec![1, 2, 3]));
     let size = source.bytes().len() as u64;
     let reader = source.open();
-    assert_eq!(source.rounds(), [[0..size]]);
+    assert_eq!(source.rounds(), [[Span::at(0, size).unwrap()]]);
     drop(reader);
 
     let source = one_column(scattered());
     let size = source.bytes().len() as u64;
     source.open();
-    assert_eq!(source.rounds(), [[size - (16 << 10)..size]]);
+    assert_eq!(source.rounds(), [[Span::new(size - (16 << 10), size).unwrap()]]);
 }
 
 #[test]
@@ -111,7 +106,7 @@ fn a_wide_file_gives_only_the_metadata_that_is_needed() {
     // The guess of 16 KiB apart, the metadata of the columns is left alone.
     for round in &rounds[1..] {
         assert!(
-            round.iter().all(|s| s.end <= metadata_start || s.start >= tables_start),
+            round.iter().all(|s| s.end() <= metadata_start || s.start() >= tables_start),
             "{rounds:?}"
         );
     }
@@ -122,8 +117,8 @@ fn a_wide_file_gives_only_the_metadata_that_is_needed() {
     let rounds = source.rounds();
     let [metadata, index, data] = rounds.as_slice() else { panic!("{rounds:?}") };
     let [metadata] = metadata.as_slice() else { panic!("{metadata:?}") };
-    assert!(metadata_start <= metadata.start && metadata.end <= tables_start);
-    assert!(len(metadata) < 200, "{metadata:?}");
+    assert!(metadata_start <= metadata.start() && metadata.end() <= tables_start);
+    assert!(metadata.len() < 200, "{metadata:?}");
     assert_eq!((index.len(), data.len()), (1, 1));
 
     reader.take_columns(&[1], ["c7"]).unwrap();
@@ -229,8 +224,8 @@ fn a_row_of_flat_chunks_is_one_chunk() {
     let rounds = warm_take(&source, 12_345);
     let [round] = rounds.as_slice() else { panic!("{rounds:?}") };
     let [chunk] = round.as_slice() else { panic!("{round:?}") };
-    assert!(chunks.start < chunk.start && chunk.end < chunks.end);
-    assert!(len(chunk) <= 8 << 10, "{chunk:?}");
+    assert!(chunks.start() < chunk.start() && chunk.end() < chunks.end());
+    assert!(chunk.len() <= 8 << 10, "{chunk:?}");
 }
 
 #[test]
@@ -243,7 +238,7 @@ fn a_row_with_a_dictionary_is_one_chunk() {
     let rounds = warm_take(&source, 12_345);
     let [round] = rounds.as_slice() else { panic!("{rounds:?}") };
     let [chunk] = round.as_slice() else { panic!("{round:?}") };
-    assert!(len(chunk) < page.buffers[1].bytes);
+    assert!(chunk.len() < page.buffers[1].bytes);
 }
 
 #[test]
@@ -265,8 +260,8 @@ fn a_row_of_lists_is_one_chunk_unless_it_runs_over_the_boundary() {
         let [round] = rounds.as_slice() else { panic!("{rounds:?}") };
         // Neighbouring chunks make one span.
         let [span] = round.as_slice() else { panic!("{round:?}") };
-        assert!(chunks.start <= span.start && span.end <= chunks.end);
-        assert!(len(span) <= 24 << 10, "{span:?}");
+        assert!(chunks.contains(span));
+        assert!(span.len() <= 24 << 10, "{span:?}");
     }
 }
 
@@ -278,13 +273,14 @@ fn a_zipped_row_is_its_bytes() {
     let page_of = |source| page(source).buffers[0].clone();
     let rows = page_of(&source);
     let start = rows.position + 12_345 * 400;
-    assert_eq!(warm_take(&source, 12_345), [[start..start + 400]]);
+    let row = Span::at(start, 400).unwrap();
+    assert_eq!(warm_take(&source, 12_345), [[row]]);
     // Rows are found by multiplication, so a cold reader reads no more.
     let reader = source.open();
     source.rounds();
     reader.take(&[12_345]).unwrap();
     let rounds = source.rounds();
-    assert_eq!(rounds.last(), Some(&vec![start..start + 400]));
+    assert_eq!(rounds.last(), Some(&vec![row]));
     assert!(rounds.len() <= 2, "{rounds:?}");
 }
 
@@ -317,7 +313,7 @@ fn a_zipped_string_is_its_bytes_once_the_index_is_known() {
     let rounds = source.rounds();
     let [round] = rounds.as_slice() else { panic!("{rounds:?}") };
     let [row] = round.as_slice() else { panic!("{round:?}") };
-    assert!(len(row) <= 4 + 306, "{row:?}");
+    assert!(row.len() <= 4 + 306, "{row:?}");
 }
 
 #[test]

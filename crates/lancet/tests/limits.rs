@@ -25,7 +25,7 @@ fn open(parts: &Parts, set: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<F
 /// Reads all rows as one batch.
 fn read_all(reader: &FileReader) -> Result<usize> {
     let rows = reader.scan().batch_rows(usize::MAX).batch_bytes(u64::MAX).build()?;
-    rows.map(|batch| batch.map(|batch| batch.num_rows())).sum()
+    rows.map(|batch| Ok(batch?.num_rows())).sum()
 }
 
 #[track_caller]

@@ -71,7 +71,7 @@ fn columns_follow_their_options() {
     assert_eq!(encoding(&summary, "p.a"), "full-zip, flat 32-bit");
     assert_eq!(encoding(&summary, "p.b"), "mini-block, zstd over byte stream split 64-bit");
     let reader = FileReader::from_bytes(bytes, ReadOptions::default()).unwrap();
-    let batches = reader.scan().build().unwrap().collect::<lancet::Result<Vec<_>>>().unwrap();
+    let batches = reader.scan().build().unwrap().collect::<Result<Vec<_>, _>>().unwrap();
     let got = arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap();
     assert_eq!(got, table());
 }

@@ -4,7 +4,6 @@
 #[path = "support/table.rs"]
 mod table;
 
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -13,7 +12,7 @@ use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use bytes::Bytes;
-use lancet::{FileReader, ReadOptions, Source, WriteOptions};
+use lancet::{FileReader, ReadOptions, Source, Span, WriteOptions};
 use table::{NUM_ROWS, some_rows, table, written};
 
 const THREADS: usize = 4;
@@ -115,7 +114,7 @@ impl Source for Panicking {
         self.file.len() as u64
     }
 
-    fn read(&self, spans: &[Range<u64>]) -> lancet::Result<Vec<Bytes>> {
+    fn read(&self, spans: &[Span]) -> lancet::Result<Vec<Bytes>> {
         let before = self
             .num_left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| Some(n.saturating_sub(1)));

@@ -110,7 +110,7 @@ fn verification_tells_how_far_it_is() {
         let file = small::written(version);
         let reader = FileReader::from_bytes(file.clone(), ReadOptions::default()).unwrap();
         let mut told = Vec::new();
-        reader.verify_with(|done, all| told.push((done, all))).unwrap();
+        reader.verify_with(|at| told.push((at.done, at.all))).unwrap();
         assert!(told.len() > 4, "{told:?}");
         assert!(told.is_sorted() && told.iter().all(|(_, all)| *all == told[0].1), "{told:?}");
         let (done, all) = *told.last().unwrap();

@@ -161,7 +161,7 @@ impl Trial {
             FileReader::from_bytes(tried.file.clone(), ReadOptions::default()).map_err(failed)?;
         let scan = typical_time(3, |_| {
             let mut batches = reader.scan().threads(1).build().map_err(failed)?;
-            batches.try_for_each(|batch| batch.map(drop).map_err(failed))
+            batches.try_for_each(|batch| batch.map(drop).map_err(|error| failed(error.into())))
         })?;
         let rows = reader.num_rows();
         if rows == 0 {

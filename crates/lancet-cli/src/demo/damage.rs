@@ -79,7 +79,7 @@ fn column(path: &Path, checked: bool) -> lancet::Result<RecordBatch> {
     }
     let batches = scan.build()?;
     let schema = batches.schema();
-    let batches = batches.collect::<lancet::Result<Vec<_>>>()?;
+    let batches = batches.collect::<Result<Vec<_>, _>>()?;
     Ok(concat_batches(&schema, &batches)?)
 }
 

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMicrosecondType;
 use arrow_array::{Array, RecordBatch, Scalar, TimestampMicrosecondArray};
+use arrow_select::concat::concat_batches;
 use bytes::Bytes;
-use lancet::{Comparison, FileReader, Filter, ReadOptions, Source, coalesce};
+use lancet::{Comparison, FileReader, Filter, ReadOptions, Source, Span, coalesce};
 
 use super::message;
 use super::orders::{MICROS_PER_DAY, ORDERED_AT};
@@ -78,18 +79,11 @@ fn orders_of(reader: &FileReader, day: &Range<i64>) -> Result<(RecordBatch, u64)
     let at = |at: i64| Scalar::new(TimestampMicrosecondArray::from(vec![at]).with_timezone("UTC"));
     let filter = Filter::compare(ORDERED_AT, Comparison::GtEq, &at(day.start))
         .and(Filter::compare(ORDERED_AT, Comparison::Lt, &at(day.end)));
-    let (mut rows, mut looked_at) = (Vec::new(), 0);
-    for range in reader.prune(&filter).map_err(message)? {
-        looked_at += range.end - range.start;
-        let mut row = range.start;
-        for batch in reader.scan().columns([ORDERED_AT]).rows(range).build().map_err(message)? {
-            for at in instants(&batch.map_err(message)?)? {
-                rows.extend(day.contains(&at).then_some(row));
-                row += 1;
-            }
-        }
-    }
-    Ok((reader.take_columns(&rows, COLUMNS).map_err(message)?, looked_at))
+    let looked_at = reader.prune(&filter).map_err(message)?.count();
+    let batches = reader.scan().columns(COLUMNS).filter(filter).build().map_err(message)?;
+    let schema = batches.schema();
+    let batches = batches.collect::<std::result::Result<Vec<_>, _>>().map_err(message)?;
+    Ok((concat_batches(&schema, &batches).map_err(message)?, looked_at))
 }
 
 /// The number of orders of a day, without zone maps.
@@ -133,10 +127,10 @@ impl Counted {
         Ok(Self { file: Mutex::new(file), size, bytes, reads })
     }
 
-    fn read_one(&self, span: &Range<u64>) -> std::io::Result<Bytes> {
-        let mut bytes = vec![0; usize::try_from(span.end - span.start).unwrap_or(0)];
+    fn read_one(&self, span: &Span) -> std::io::Result<Bytes> {
+        let mut bytes = vec![0; usize::try_from(span.len()).unwrap_or(0)];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(span.start))?;
+        file.seek(SeekFrom::Start(span.start()))?;
         file.read_exact(&mut bytes)?;
         self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.reads.fetch_add(1, Ordering::Relaxed);
@@ -149,7 +143,7 @@ impl Source for Counted {
         self.size
     }
 
-    fn read(&self, spans: &[Range<u64>]) -> lancet::Result<Vec<Bytes>> {
+    fn read(&self, spans: &[Span]) -> lancet::Result<Vec<Bytes>> {
         let plan = coalesce(spans, MERGE_GAP, MERGE_BYTES);
         let reads = plan.reads.iter().map(|span| self.read_one(span));
         let failed = |source| lancet::Error::Io { context: "a read for a filter".into(), source };

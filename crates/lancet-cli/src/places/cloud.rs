@@ -6,13 +6,12 @@
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, Read, Write};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use futures::StreamExt;
-use lancet::Source;
+use lancet::{Source, Span};
 use object_store::aws::AmazonS3ConfigKey;
 use object_store::azure::AzureConfigKey;
 use object_store::gcp::GoogleConfigKey;
@@ -162,10 +161,10 @@ impl Source for RemoteSource {
         self.size
     }
 
-    fn read(&self, spans: &[Range<u64>]) -> lancet::Result<Vec<Bytes>> {
+    fn read(&self, spans: &[Span]) -> lancet::Result<Vec<Bytes>> {
         // An empty span asks for nothing, and stores refuse to be asked for it.
-        let asked: Vec<Range<u64>> =
-            spans.iter().filter(|span| !span.is_empty()).cloned().collect();
+        let asked = spans.iter().filter(|span| !span.is_empty());
+        let asked: Vec<_> = asked.map(Span::range).collect();
         let Remote { store, path, url } = &self.remote;
         let fetched =
             wait(store.get_ranges(path, &asked)).and_then(|fetched| fetched.map_err(told));
@@ -174,7 +173,7 @@ impl Source for RemoteSource {
             source: io::Error::other(message),
         })?;
         let mut fetched = fetched.into_iter();
-        let next = |span: &Range<u64>| match span.is_empty() {
+        let next = |span: &Span| match span.is_empty() {
             true => Bytes::new(),
             false => fetched.next().unwrap_or_default(),
         };

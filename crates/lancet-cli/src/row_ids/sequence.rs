@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use lancet::row_ids::{RowIdSequence, Segment};
+use lancet_row_ids::{RowIdSequence, Segment};
 use serde_json::{Value, json};
 
 use super::Args;

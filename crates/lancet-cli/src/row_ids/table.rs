@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use lancet::row_ids::{IdRanges, RowIdSequence};
+use lancet_row_ids::{IdRanges, RowIdSequence};
 use lancet_table::names::VERSIONS_DIR;
 use lancet_table::{Flags, Fragment, Limits, Manifest, RowIds, Stored, Versions};
 use serde_json::{Value, json};

@@ -6,9 +6,10 @@ mod store;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrow_array::{Int64Array, RecordBatch, StringArray};
+use arrow_array::{Int64Array, LargeBinaryArray, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
 use futures::TryStreamExt;
-use lancet::{Comparison, Filter, ReadOptions, WriteOptions};
+use lancet::{Comparison, FileReader, Filter, ReadOptions, RowRanges, WriteOptions};
 use lancet_object_store::{Error, FetchOptions, Reader, Writer};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -145,7 +146,7 @@ async fn pruning_is_one_request_and_then_none() {
     assert!(!reader.prune(&filter).await.unwrap().is_empty());
     assert_eq!(store.gets().len(), 1);
     let filter = Filter::compare("name", Comparison::Gt, &above);
-    assert_eq!(reader.prune(&filter).await.unwrap(), []);
+    assert!(reader.prune(&filter).await.unwrap().is_empty());
     let maps = reader.zone_maps(&["id", "name"]).await.unwrap();
     assert_eq!(maps[0].as_ref().unwrap().num_zones(), 37);
     assert_eq!(store.gets().len(), 0);
@@ -192,10 +193,71 @@ async fn ranges_of_rows_in_one_call_or_several() {
         let file = reader.file().clone();
         let reader = Reader::from_file(file, shared(&store), path.clone(), fetch);
         assert_eq!(reader.stats().requests, 0);
-        assert_eq!(reader.read_ranges(ranges.clone(), None).await.unwrap(), expected);
+        let rows = RowRanges::from_iter(ranges.clone());
+        assert_eq!(reader.read(.., &rows).await.unwrap(), expected);
         assert!(reader.stats().requests > 1 && reader.stats().bytes > 100);
-        let overlap = reader.read_ranges(vec![7..9, 8..10], None).await.unwrap_err();
-        assert!(overlap.to_string().contains("must not overlap"), "{overlap}");
-        assert!(reader.read_ranges(vec![7..300_001], None).await.is_err());
+        assert!(reader.read(.., 7..300_001).await.is_err());
     }
+}
+
+/// Every verb gives what the blocking reader gives.
+#[tokio::test]
+async fn the_verbs_are_those_of_the_blocking_reader() {
+    let (store, path, _) = with_table().await;
+    let bytes = store.get(&path).await.unwrap().bytes().await.unwrap();
+    let disk = FileReader::from_bytes(bytes, ReadOptions::default()).unwrap();
+    let reader = Reader::open(shared(&store), path).await.unwrap();
+    let rows = [7, 299_999, 7];
+    assert_eq!(reader.take(&rows).await.unwrap(), disk.take(&rows).unwrap());
+    let columns = reader.file().project(["name"]).unwrap();
+    let taken = reader.take_columns(&rows, &columns).await.unwrap();
+    assert_eq!(taken, disk.take_columns(&rows, ["name"]).unwrap());
+    assert_eq!(reader.read(.., 5..9).await.unwrap(), disk.read(.., 5..9).unwrap());
+    assert_eq!(reader.field_ids(), disk.field_ids());
+    assert_eq!(reader.global_buffer(0).await.unwrap(), disk.global_buffer(0).unwrap());
+    assert!(reader.global_buffer(99).await.is_err());
+    assert_eq!(reader.user_buffers().await.unwrap(), disk.user_buffers().unwrap());
+    let report = reader.inspect().await.unwrap();
+    assert_eq!(format!("{report:?}"), format!("{:?}", disk.inspect().unwrap()));
+
+    let filter = Filter::compare("id", Comparison::Lt, &Int64Array::new_scalar(0))
+        .and(Filter::starts_with("name", "name 9"));
+    assert_eq!(reader.prune(&filter).await.unwrap(), disk.prune(&filter).unwrap());
+    let some = RowRanges::from_iter([0..10, 100_000..200_000]);
+    for limit in [0, 10, 100_000] {
+        let scan = reader.scan().select(&some).filter(filter.clone()).limit(limit);
+        let found: Vec<_> = scan.stream().await.unwrap().try_collect().await.unwrap();
+        let scan = disk.scan().select(&some).filter(filter.clone()).limit(limit);
+        let want: Vec<_> = scan.build().unwrap().map(Result::unwrap).collect();
+        assert_eq!(found, want, "{limit}");
+    }
+
+    let mut told = Vec::new();
+    let found = reader.verify_with(|at| told.push((at.done, at.all))).await.unwrap();
+    assert!(found.problems.is_empty(), "{:?}", found.problems);
+    assert_eq!(found.num_pages, disk.verify().unwrap().num_pages);
+    assert!(told.is_sorted() && told.last().is_some_and(|(done, all)| done == all), "{told:?}");
+}
+
+#[tokio::test]
+async fn blobs_are_read_by_the_byte() {
+    let field = Field::new("video", DataType::LargeBinary, true)
+        .with_metadata([("lance-encoding:blob".into(), "true".into())].into());
+    let videos = LargeBinaryArray::from_opt_vec(vec![Some(b"a long video"), None, Some(b"")]);
+    let schema = Arc::new(Schema::new(vec![field]));
+    let table = RecordBatch::try_new(schema, vec![Arc::new(videos)]).unwrap();
+    let store = Arc::new(Noted::default());
+    let path = written(&store, "b.lance", &table).await;
+    let reader = Reader::open(shared(&store), path).await.unwrap();
+    let videos = reader.blobs("video").await.unwrap();
+    assert_eq!(videos.num_rows(), 3);
+    assert_eq!(videos.len(0).await.unwrap(), Some(12));
+    assert_eq!(videos.len(1).await.unwrap(), None);
+    assert_eq!(videos.read(0, 2..6).await.unwrap(), "long");
+    assert_eq!(videos.read(2, ..).await.unwrap(), "");
+    assert!(videos.read(1, ..).await.is_err());
+    let described = videos.descriptions(&[1, 0]).await.unwrap();
+    assert_eq!(described[0], None);
+    assert_eq!(described[1].map(|blob| blob.size), Some(12));
+    assert!(reader.blobs("sound").await.is_err());
 }

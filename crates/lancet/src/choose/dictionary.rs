@@ -33,8 +33,8 @@ pub(super) fn dictionary_form(
     // Who wants no compression gets dictionaries where the reference has them, too.
     let plain = options.compression == Some(Compression::None);
     let possible = match values {
-        Values::Fixed(fixed) if plain => matches!(fixed.bits, 64 | 128),
-        Values::Fixed(fixed) => matches!(fixed.bits, 16 | 32 | 64 | 128),
+        Values::Fixed(fixed) if plain => matches!(fixed.bits(), 64 | 128),
+        Values::Fixed(fixed) => matches!(fixed.bits(), 16 | 32 | 64 | 128),
         Values::Variable(_) => true,
         _ => false,
     };
@@ -86,19 +86,12 @@ pub(super) fn dictionary_form(
 
 /// Indices of 32 bits.
 fn widened(indices: &Values) -> Values {
-    let mut out = FixedValues::new(32);
-    if let Values::Fixed(fixed) = indices {
-        match fixed.bits {
-            8 => out.data.to_mut().extend(fixed.data.as_slice().iter().map(|i| u32::from(*i))),
-            16 => out
-                .data
-                .to_mut()
-                .extend(fixed.data.typed_data::<u16>().iter().map(|i| u32::from(*i))),
-            _ => out.data.to_mut().extend_from_slice(fixed.data.as_slice()),
-        }
-        out.len = fixed.len;
-    }
-    Values::Fixed(out)
+    let Values::Fixed(fixed) = indices else { return Values::Fixed(FixedValues::new(32)) };
+    Values::Fixed(match fixed.bits() {
+        8 => FixedValues::from_words(fixed.data().iter().map(|i| u32::from(*i))),
+        16 => FixedValues::from_words(fixed.words::<u16>().iter().map(|i| u32::from(*i))),
+        _ => FixedValues::from_words(fixed.words::<u32>().iter().copied()),
+    })
 }
 
 /// The form of indices, and the cost of looking them up; values have `raw` bytes.
@@ -128,7 +121,7 @@ pub(super) fn lookup_cost(len: usize, raw: usize) -> Cost {
 /// first value, so that time weighs more than in a scan.
 pub(super) fn items_form(items: &Values, settings: &Settings) -> Result<(Encoding, usize)> {
     let plain = match items {
-        Values::Fixed(fixed) => Encoding::Flat { bits: fixed.bits },
+        Values::Fixed(fixed) => Encoding::Flat { bits: fixed.bits() },
         Values::Variable(items) => Encoding::Variable { offset_bits: items.offsets.bits() },
         _ => return Err(Error::unsupported("dictionaries of nested values")),
     };
@@ -158,15 +151,15 @@ pub(super) fn items_form(items: &Values, settings: &Settings) -> Result<(Encodin
 /// Entries packed to the width of the largest.
 fn packed_items(items: &Values) -> Option<Encoding> {
     let Values::Fixed(fixed) = items else { return None };
-    if !matches!(fixed.bits, 16 | 32 | 64) {
+    if !matches!(fixed.bits(), 16 | 32 | 64) {
         return None;
     }
-    let all = (0..fixed.len).filter_map(|i| fixed.unsigned(i)).fold(0, |all, value| all | value);
+    let all = (0..fixed.len()).filter_map(|i| fixed.unsigned(i)).fold(0, |all, value| all | value);
     let packed_bits = u64::from(64 - all.leading_zeros());
-    Some(match fixed.len {
-        0..=1024 => Encoding::InlineBitpacking { bits: fixed.bits },
-        _ if packed_bits < fixed.bits => {
-            Encoding::OutOfLineBitpacking { bits: fixed.bits, packed_bits }
+    Some(match fixed.len() {
+        0..=1024 => Encoding::InlineBitpacking { bits: fixed.bits() },
+        _ if packed_bits < fixed.bits() => {
+            Encoding::OutOfLineBitpacking { bits: fixed.bits(), packed_bits }
         }
         _ => return None,
     })

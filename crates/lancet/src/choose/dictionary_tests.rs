@@ -1,7 +1,7 @@
 use super::*;
 use crate::codec::VariableValues;
-use crate::container::Version;
 use crate::measure::estimate_distinct;
+use crate::version::Version;
 
 pub(in crate::choose) fn strings(values: &[&str]) -> Values {
     let mut out = VariableValues::new(32);
@@ -10,10 +10,7 @@ pub(in crate::choose) fn strings(values: &[&str]) -> Values {
 }
 
 pub(in crate::choose) fn numbers(values: impl Iterator<Item = u64>) -> Values {
-    let mut out = FixedValues::new(64);
-    out.data.to_mut().extend(values);
-    out.len = out.data.len() / 8;
-    Values::Fixed(out)
+    Values::Fixed(FixedValues::from_words(values))
 }
 
 #[test]

@@ -15,12 +15,12 @@ impl Built {
     /// `None` if there are more than `cap` different values, or seem to be. Null slots repeat the index before.
     pub(super) fn new(values: &Values, valid: Option<&[bool]>, cap: usize) -> Result<Option<Self>> {
         match values {
-            Values::Fixed(fixed) => match fixed.bits {
-                16 => Self::of_words(fixed.data.typed_data::<u16>(), cap),
-                32 => Self::of_words(fixed.data.typed_data::<u32>(), cap),
-                64 => Self::of_words(fixed.data.typed_data::<u64>(), cap),
+            Values::Fixed(fixed) => match fixed.bits() {
+                16 => Self::of_words(fixed.words::<u16>(), cap),
+                32 => Self::of_words(fixed.words::<u32>(), cap),
+                64 => Self::of_words(fixed.words::<u64>(), cap),
                 _ => {
-                    let words = fixed.data.as_slice().as_chunks::<16>().0;
+                    let words = fixed.data().as_chunks::<16>().0;
                     let words: Vec<u128> = words.iter().map(|w| u128::from_le_bytes(*w)).collect();
                     Self::of_words(&words, cap)
                 }
@@ -30,7 +30,7 @@ impl Built {
         }
     }
 
-    fn of_words<T: Word>(values: &[T], cap: usize) -> Result<Option<Self>> {
+    fn of_words<T: HashedWord>(values: &[T], cap: usize) -> Result<Option<Self>> {
         let mut table = Table::new(cap);
         let mut entries: Vec<T> = Vec::new();
         let mut indices = Vec::with_capacity(values.len());
@@ -112,18 +112,12 @@ impl Built {
             }
         }
         let ranks = indices.iter().map(|i| rank.get(*i as usize).copied().unwrap_or(0));
-        let mut out = FixedValues::new(match order.len() {
-            0..=0x100 => 8,
-            0x101..=0x1_0000 => 16,
-            _ => 32,
-        });
-        match out.bits {
-            8 => out.data.to_mut().extend(ranks.map(|rank| rank as u8)),
-            16 => out.data.to_mut().extend(ranks.map(|rank| rank as u16)),
-            _ => out.data.to_mut().extend(ranks),
-        }
-        out.len = indices.len();
-        Self { items, indices: Values::Fixed(out) }
+        let indices = match order.len() {
+            0..=0x100 => FixedValues::from_words(ranks.map(|rank| rank as u8)),
+            0x101..=0x1_0000 => FixedValues::from_words(ranks.map(|rank| rank as u16)),
+            _ => FixedValues::from_words(ranks),
+        };
+        Self { items, indices: Values::Fixed(indices) }
     }
 }
 
@@ -159,14 +153,14 @@ fn comes_again<T>(rest: &[T], is_known: impl Fn(&T) -> bool) -> bool {
 }
 
 /// A value that fits a register or two.
-trait Word: Copy + Ord {
+trait HashedWord: Copy + Ord {
     fn hash(self) -> u64;
     fn append(self, out: &mut FixedValues);
 }
 
 macro_rules! word {
     ($($word:ty),*) => {$(
-        impl Word for $word {
+        impl HashedWord for $word {
             fn hash(self) -> u64 {
                 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
                 let folded = (self as u128 as u64) ^ ((self as u128 >> 64) as u64).rotate_left(29);
@@ -176,8 +170,7 @@ macro_rules! word {
             }
 
             fn append(self, out: &mut FixedValues) {
-                out.data.to_mut().extend_from_slice(&self.to_le_bytes());
-                out.len += 1;
+                out.push(&self.to_le_bytes());
             }
         }
     )*};

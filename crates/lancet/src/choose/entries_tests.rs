@@ -3,7 +3,7 @@ use crate::choose::dictionary::tests::{numbers, strings};
 
 fn indices(built: &Built) -> Vec<u64> {
     let Values::Fixed(indices) = &built.indices else { panic!() };
-    (0..indices.len).map(|i| indices.unsigned(i).unwrap()).collect()
+    (0..indices.len()).map(|i| indices.unsigned(i).unwrap()).collect()
 }
 
 fn build(values: &Values, valid: Option<&[bool]>, cap: usize) -> Option<Built> {
@@ -36,7 +36,7 @@ fn many_entries_of_every_width() {
         assert_eq!(built.items, numbers((0..count).map(|i| i << 40)));
         assert!(indices(&built).into_iter().eq((0..2 * count).map(|i| i * 7 % count)));
         let Values::Fixed(narrow) = &built.indices else { panic!() };
-        assert_eq!(narrow.bits, bits);
+        assert_eq!(narrow.bits(), bits);
     }
 }
 

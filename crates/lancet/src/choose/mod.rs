@@ -178,7 +178,7 @@ fn choose_fixed(
     }
     let wide = measures.max_value_bytes >= WIDE_BYTES;
     if full_zip(wide, settings) {
-        let bits = fixed.bits.next_multiple_of(8);
+        let bits = fixed.bits().next_multiple_of(8);
         contest.enter(Draft::Rows(Encoding::Flat { bits }), raw_cost(values));
         return Ok(());
     }

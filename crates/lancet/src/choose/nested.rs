@@ -82,7 +82,7 @@ fn chunk_forms(
 /// The only form that fixed-size lists have.
 fn list_encoding(lists: &FixedSizeListValues) -> Result<Encoding> {
     let values = match lists.items.as_ref() {
-        Values::Fixed(fixed) => Encoding::Flat { bits: fixed.bits },
+        Values::Fixed(fixed) => Encoding::Flat { bits: fixed.bits() },
         Values::FixedSizeList(inner) => list_encoding(inner)?,
         _ => return Err(Error::unsupported("fixed-size lists of anything but numbers")),
     };
@@ -95,7 +95,7 @@ fn list_encoding(lists: &FixedSizeListValues) -> Result<Encoding> {
 
 fn packed_encoding(children: &[Values], rules: Rules) -> Result<Encoding> {
     let plain = children.iter().map(|child| match child {
-        Values::Fixed(fixed) => fixed.width_bytes().map(|_| fixed.bits),
+        Values::Fixed(fixed) => fixed.width_bytes().map(|_| fixed.bits()),
         _ => None,
     });
     if let Some(field_bits) = plain.collect::<Option<Vec<u64>>>() {
@@ -112,7 +112,7 @@ fn packed_encoding(children: &[Values], rules: Rules) -> Result<Encoding> {
 
 fn packed_field(values: &Values) -> Result<PackedField> {
     let encoding = match values {
-        Values::Fixed(fixed) => Encoding::Flat { bits: fixed.bits },
+        Values::Fixed(fixed) => Encoding::Flat { bits: fixed.bits() },
         Values::Variable(variable) => Encoding::Variable { offset_bits: variable.offsets.bits() },
         Values::FixedSizeList(lists) => list_encoding(lists)?,
         _ => return Err(Error::unsupported("structs inside packed structs")),

@@ -66,8 +66,8 @@ fn may_compress(values: &FixedValues, smallest: f64, settings: &Settings) -> boo
 }
 
 fn flat_form(values: &FixedValues, settings: &Settings) -> Considered {
-    let raw = values.data.len();
-    let encoding = Encoding::Flat { bits: values.bits };
+    let raw = values.data().len();
+    let encoding = Encoding::Flat { bits: values.bits() };
     let target_bytes = settings.plain_chunk_bytes();
     let chunk_size = ChunkSize { target_bytes, max_values: 4096 };
     let num_chunks = raw.div_ceil(target_bytes);
@@ -77,21 +77,21 @@ fn flat_form(values: &FixedValues, settings: &Settings) -> Considered {
 
 /// Bytes sorted by their place: shrinks only under a compressor.
 fn split_form(values: &FixedValues, settings: &Settings) -> Option<Considered> {
-    if !matches!(values.bits, 32 | 64) {
+    if !matches!(values.bits(), 32 | 64) {
         return None;
     }
     let flat = flat_form(values, settings);
-    let encoding = Encoding::ByteStreamSplit { bits: values.bits };
-    let raw = values.data.len();
+    let encoding = Encoding::ByteStreamSplit { bits: values.bits() };
+    let raw = values.data().len();
     let work = work(raw, raw.div_ceil(settings.plain_chunk_bytes()));
     Some(Considered { cost: Cost::of(&encoding, flat.cost.bytes, work), encoding, ..flat })
 }
 
 fn packed_form(values: &FixedValues, measures: NumberMeasures) -> Option<Considered> {
-    let raw = values.data.len();
-    let encoding = Encoding::InlineBitpacking { bits: values.bits };
+    let raw = values.data().len();
+    let encoding = Encoding::InlineBitpacking { bits: values.bits() };
     let chunk_size = ChunkSize { target_bytes: usize::MAX, max_values: 1024 };
-    let num_chunks = values.len.div_ceil(1024);
+    let num_chunks = values.len().div_ceil(1024);
     let bytes = with_overhead(measures.packed_bytes, num_chunks);
     let cost = Cost::of(&encoding, bytes, work(raw, num_chunks));
     (measures.packed_bytes < raw).then_some(Considered { encoding, chunk_size, cost })
@@ -102,7 +102,7 @@ fn run_form(
     measures: NumberMeasures,
     settings: &Settings,
 ) -> Option<Considered> {
-    let (len, raw) = (values.len, values.data.len());
+    let (len, raw) = (values.len(), values.data().len());
     let allowed = settings.options.rle_threshold.unwrap_or(1.0) * len as f64;
     if len == 0 || measures.runs as f64 >= allowed {
         return None;
@@ -115,7 +115,7 @@ fn run_form(
     let max_values = values_per_chunk.clamp(4096, MAX_CHUNK_VALUES);
     let max_values = 1 << max_values.ilog2();
     let num_chunks = len.div_ceil(max_values);
-    let encoding = Encoding::Rle { bits: values.bits };
+    let encoding = Encoding::Rle { bits: values.bits() };
     let bytes = with_overhead(stored + num_chunks * (word + 8), num_chunks);
     let cost = Cost::of(&encoding, bytes, work(raw, num_chunks));
     let chunk_size = ChunkSize { target_bytes: usize::MAX, max_values };

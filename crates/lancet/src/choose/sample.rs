@@ -143,10 +143,7 @@ mod tests {
     use crate::codec::FixedValues;
 
     fn numbers(n: usize) -> Values {
-        let mut out = FixedValues::new(32);
-        out.data.to_mut().extend((0..n as u32).collect::<Vec<_>>());
-        out.len = n;
-        Values::Fixed(out)
+        Values::Fixed(FixedValues::from_words(0..n as u32))
     }
 
     #[test]

@@ -163,12 +163,10 @@ pub(super) fn decode_inline(
 ) -> Result<()> {
     check_bits(bits, out)?;
     let picked = num_picked(ranges, num_values)?;
-    let start = out.data.len();
-    with_word!(bits, T => inline_into::<T>(buffer, num_values, ranges, picked, out.data.to_mut()))?;
-    let width = out.width_bytes().unwrap_or_default();
-    out.data.to_mut().truncate(start.saturating_add(product(picked, width)?));
-    out.len = out.len.saturating_add(picked);
-    Ok(())
+    out.append_with(
+        picked,
+        |out| with_word!(bits, T => inline_into::<T>(buffer, num_values, ranges, picked, out)),
+    )
 }
 
 /// Number of values in `ranges`, which must lie inside the chunk.
@@ -179,7 +177,11 @@ fn num_picked(ranges: &[Range<usize>], num_values: usize) -> Result<usize> {
 }
 
 fn check_bits(bits: u64, out: &FixedValues) -> Result<()> {
-    ensure!(bits == out.bits, "values of {bits} bits are stored where {} are expected", out.bits);
+    ensure!(
+        bits == out.bits(),
+        "values of {bits} bits are stored where {} are expected",
+        out.bits()
+    );
     Ok(())
 }
 
@@ -249,11 +251,10 @@ pub(crate) fn decode_out_of_line(
     check_bits(bits, out)?;
     // A bit may stand for a whole word, and no bits for any number of them.
     scratch.claim(size_u64(super::byte_len(num_values, bits)?), "a packed block")?;
-    with_word!(bits, T => {
-        out_of_line_into::<T>(bytes, packed_bits, num_values, out.data.to_mut())
-    })?;
-    out.len = out.len.saturating_add(num_values);
-    Ok(())
+    out.append_with(
+        num_values,
+        |out| with_word!(bits, T => out_of_line_into::<T>(bytes, packed_bits, num_values, out)),
+    )
 }
 
 /// The parts of an out-of-line packed block.
@@ -262,11 +263,11 @@ pub(super) struct OutOfLine<'a> {
     /// Blocks of 1,024 values; none where the width is 0.
     pub(super) full: std::slice::ChunksExact<'a, u8>,
     /// The values left.
-    pub(super) tail: Tail<'a>,
+    pub(super) tail: ShortBlock<'a>,
 }
 
 /// Fewer than 1,024 values.
-pub(super) enum Tail<'a> {
+pub(super) enum ShortBlock<'a> {
     Raw(&'a [u8]),
     Packed(&'a [u8]),
 }
@@ -295,7 +296,11 @@ impl<'a> OutOfLine<'a> {
         );
         let (full, rest) = bytes.split_at_checked(full_bytes).unwrap_or_default();
         let full = full.chunks_exact(block_bytes.max(1));
-        Ok(Self { width, full, tail: if is_raw { Tail::Raw(rest) } else { Tail::Packed(rest) } })
+        Ok(Self {
+            width,
+            full,
+            tail: if is_raw { ShortBlock::Raw(rest) } else { ShortBlock::Packed(rest) },
+        })
     }
 }
 
@@ -314,11 +319,11 @@ fn out_of_line_into<T: Word>(
         Packed::with(width, packed, |packed| packed.unpack(block))?;
     }
     match tail {
-        Tail::Raw(words) => {
+        ShortBlock::Raw(words) => {
             let words = words.chunks_exact(size_of::<T>()).map(T::read);
             last.iter_mut().zip(words).for_each(|(to, word)| *to = word);
         }
-        Tail::Packed(packed) => {
+        ShortBlock::Packed(packed) => {
             let mut block = [T::default(); BLOCK];
             Packed::with(width, packed, |packed| packed.unpack(&mut block))?;
             last.iter_mut().zip(block).for_each(|(to, value)| *to = value);

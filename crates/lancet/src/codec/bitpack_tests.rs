@@ -59,11 +59,11 @@ fn inline_is_the_definition_for_every_width() {
             expected.extend(packed_by_definition(&values, bits as usize, width));
             assert_eq!(packed, expected, "{bits} bits in {width}");
             let out = inline(&packed, bits, 1024, &[0..1024]).unwrap();
-            assert_eq!(out.data.as_slice(), bytes(&values, bits));
+            assert_eq!(out.data(), bytes(&values, bits));
             let picked = [0..1, 77..80, 1023..1024];
             let out = inline(&packed, bits, 1024, &picked).unwrap();
             let values = [values[0], values[77], values[78], values[79], values[1023]];
-            assert_eq!(out.data.as_slice(), bytes(&values, bits));
+            assert_eq!(out.data(), bytes(&values, bits));
         }
     }
 }
@@ -102,8 +102,8 @@ fn short_chunks_and_any_ranges_behind_what_is_there() {
             decode_inline(packed, 32, n, &ranges, &mut out).unwrap();
             let mut expected = vec![0x0403_0201];
             ranges.iter().for_each(|r| expected.extend(&values[r.clone()]));
-            assert_eq!(out.data.as_slice(), bytes(&expected, 32));
-            assert_eq!(out.len, expected.len());
+            assert_eq!(out.data(), bytes(&expected, 32));
+            assert_eq!(out.len(), expected.len());
         }
     }
 }
@@ -148,8 +148,8 @@ fn out_of_line_round_trips_with_either_tail() {
                 let tail = (n % 1024 * bits as usize / 8).min(block);
                 assert_eq!(packed.len(), n / 1024 * block + tail);
                 let out = out_of_line(&packed, bits, width, n).unwrap();
-                assert_eq!(out.data.as_slice(), bytes(&values, bits));
-                assert_eq!(out.len, n);
+                assert_eq!(out.data(), bytes(&values, bits));
+                assert_eq!(out.len(), n);
             }
         }
     }
@@ -164,7 +164,7 @@ fn out_of_line_tails_of_the_specification() {
     }
     // The longer of two tails is legal too.
     let packed = packed_by_definition(&[3, 1, 2], 16, 2);
-    assert_eq!(out_of_line(&packed, 16, 2, 3).unwrap().data.as_slice(), [3, 0, 1, 0, 2, 0]);
+    assert_eq!(out_of_line(&packed, 16, 2, 3).unwrap().data(), [3, 0, 1, 0, 2, 0]);
 }
 
 #[test]

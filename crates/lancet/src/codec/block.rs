@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::flat::{self, Rows};
+use super::flat::{self, RowParts};
 use super::{
     Encoding, Scratch, ValueType, Values, bitpack, byte_len, fixed_size_list, general, mini_block,
     mismatch, packed_levels, product, rle, size_u64, variable,
@@ -66,7 +66,7 @@ fn decode_into(
 ) -> Result<()> {
     let all = 0..num_values;
     match (encoding, out) {
-        (Encoding::Flat { bits }, Values::Fixed(out)) if *bits == out.bits => {
+        (Encoding::Flat { bits }, Values::Fixed(out)) if *bits == out.bits() => {
             flat::decode_ranges(bytes, num_values, 1, slice::from_ref(&all), out)
         }
         (Encoding::Variable { offset_bits }, Values::Variable(out)) => {
@@ -78,7 +78,7 @@ fn decode_into(
         (Encoding::OutOfLineBitpacking { bits, packed_bits }, Values::Fixed(out)) => {
             bitpack::decode_out_of_line(bytes, *bits, *packed_bits, num_values, out, scratch)
         }
-        (Encoding::Rle { bits }, Values::Fixed(out)) if *bits == out.bits => {
+        (Encoding::Rle { bits }, Values::Fixed(out)) if *bits == out.bits() => {
             scratch.claim(size_u64(byte_len(num_values, *bits)?), "a block of runs")?;
             rle::decode_block(bytes, *bits, num_values, out)
         }
@@ -90,7 +90,7 @@ fn decode_into(
                 "{num_values} rows have {} bytes instead of {expected}",
                 bytes.len()
             );
-            let rows = Rows { bytes, stride, skip: 0, num_rows: num_values };
+            let rows = RowParts { bytes, stride, skip: 0, num_rows: num_values };
             fixed_size_list::decode_rows(encoding, rows, out)
         }
         (Encoding::General { scheme, values, .. }, out) => {
@@ -173,11 +173,11 @@ pub(crate) fn encode_block(encoding: &Encoding, values: &Values) -> Result<Vec<u
         {
             variable::encode_block(values, &mut out)?;
         }
-        (Encoding::Flat { bits }, Values::Fixed(values)) if *bits == values.bits => {
-            out.extend_from_slice(&values.data);
+        (Encoding::Flat { bits }, Values::Fixed(values)) if *bits == values.bits() => {
+            out.extend_from_slice(values.data());
         }
-        (_, Values::Fixed(values)) if encoding.fixed_bits() == Some(values.bits) => {
-            encode_words(encoding, &values.data, &mut out)?;
+        (_, Values::Fixed(values)) if encoding.fixed_bits() == Some(values.bits()) => {
+            encode_words(encoding, values.data(), &mut out)?;
         }
         (Encoding::FixedSizeList { .. }, Values::FixedSizeList(list)) => {
             for row in 0..list.len {

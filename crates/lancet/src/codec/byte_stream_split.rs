@@ -48,11 +48,7 @@ where
             let stream = bytes.get(j.saturating_mul(num_values)..).unwrap_or_default();
             stream.get(range.clone()).unwrap_or_default()
         });
-        let start = out.data.len();
-        out.data.to_mut().extend_zeros(range.len().saturating_mul(WIDTH));
-        out.len = out.len.saturating_add(range.len());
-        let appended = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
-        merge(streams, appended.as_chunks_mut().0);
+        merge(streams, out.push_room(range.len())?.as_chunks_mut().0);
     }
     Ok(())
 }
@@ -218,8 +214,8 @@ mod tests {
     ) -> Result<Vec<u8>> {
         let mut out = FixedValues::new(bits);
         decode_chunk(bytes, bits, num_values, ranges, &mut out)?;
-        assert_eq!(out.len * (bits / 8) as usize, out.data.len());
-        Ok(out.data.as_slice().to_vec())
+        assert_eq!(out.len() * (bits / 8) as usize, out.data().len());
+        Ok(out.data().to_vec())
     }
 
     #[test]

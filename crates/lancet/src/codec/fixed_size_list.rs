@@ -13,20 +13,20 @@
 
 use std::ops::Range;
 
-use super::flat::{self, Rows};
+use super::flat::{self, RowParts};
 use super::{Encoding, FixedSizeListValues, Values, byte_len, mismatch, product, size};
 use crate::error::{Error, Result, ensure};
 
 /// One layer of an encoding.
 #[derive(Clone, Copy)]
-pub(super) struct Layer<'a> {
+pub(super) struct ListLayer<'a> {
     has_validity: bool,
     values: &'a Encoding,
     /// Items of this layer in one row of the outermost layer.
     items_per_row: usize,
 }
 
-impl<'a> Layer<'a> {
+impl<'a> ListLayer<'a> {
     /// The layer that `encoding` describes, inside one of which a row has `lists_per_row`.
     fn new(encoding: &'a Encoding, lists_per_row: usize) -> Result<Self> {
         let Encoding::FixedSizeList { items_per_value, has_validity, values } = encoding else {
@@ -51,7 +51,7 @@ impl<'a> Layer<'a> {
 /// Bytes of one row.
 pub(super) fn row_bytes(encoding: &Encoding) -> Result<usize> {
     let mut bytes = 0_usize;
-    let mut layer = Layer::new(encoding, 1)?;
+    let mut layer = ListLayer::new(encoding, 1)?;
     loop {
         let validity = if layer.has_validity { layer.items_per_row.div_ceil(8) } else { 0 };
         let items = match layer.values {
@@ -75,7 +75,7 @@ pub(super) fn row_bytes(encoding: &Encoding) -> Result<usize> {
         bytes = sum.ok_or_else(|| Error::corrupt("a row of lists does not fit into memory"))?;
         match items {
             Some(_) => return Ok(bytes),
-            None => layer = Layer::new(layer.values, layer.items_per_row)?,
+            None => layer = ListLayer::new(layer.values, layer.items_per_row)?,
         }
     }
 }
@@ -99,7 +99,7 @@ fn decode_layer(
     lists_per_row: usize,
     out: &mut FixedSizeListValues,
 ) -> Result<()> {
-    let layer = Layer::new(encoding, lists_per_row)?;
+    let layer = ListLayer::new(encoding, lists_per_row)?;
     layer.check(out, lists_per_row)?;
     let scale = layer.items_per_row;
     let picked = ranges.iter().map(Range::len).fold(0, usize::saturating_add);
@@ -113,7 +113,7 @@ fn decode_layer(
         validity.push_ones(product(picked, scale)?)?;
     }
     match (layer.values, &mut *out.items) {
-        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits => match buffers {
+        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits() => match buffers {
             [data] => flat::decode_ranges(data, num_rows, scale, ranges, items)?,
             _ => {
                 return Err(Error::corrupt(format!(
@@ -134,7 +134,7 @@ fn decode_layer(
 /// Appends rows that lie in a full-zip page or in a block.
 pub(super) fn decode_rows(
     encoding: &Encoding,
-    rows: Rows<'_>,
+    rows: RowParts<'_>,
     out: &mut FixedSizeListValues,
 ) -> Result<()> {
     decode_row_layer(encoding, rows, 1, out)
@@ -142,11 +142,11 @@ pub(super) fn decode_rows(
 
 fn decode_row_layer(
     encoding: &Encoding,
-    mut rows: Rows<'_>,
+    mut rows: RowParts<'_>,
     lists_per_row: usize,
     out: &mut FixedSizeListValues,
 ) -> Result<()> {
-    let layer = Layer::new(encoding, lists_per_row)?;
+    let layer = ListLayer::new(encoding, lists_per_row)?;
     layer.check(out, lists_per_row)?;
     let per_row = layer.items_per_row;
     let num_items = product(rows.num_rows, per_row)?;
@@ -164,7 +164,7 @@ fn decode_row_layer(
         validity.push_ones(num_items)?;
     }
     match (layer.values, &mut *out.items) {
-        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits => {
+        (Encoding::Flat { bits }, Values::Fixed(items)) if *bits == items.bits() => {
             rows.append_to(byte_len(per_row, *bits)?, per_row, items)?;
         }
         (Encoding::Constant, items) => items.push_default(num_items)?,
@@ -204,7 +204,7 @@ fn encode_validity(
         Some(validity) => bits.append_range(validity, range)?,
         None => bits.push_ones(range.len())?,
     }
-    out.extend_from_slice(&bits.data);
+    out.extend_from_slice(bits.data());
     Ok(())
 }
 
@@ -215,7 +215,7 @@ pub(super) fn encode_chunk(
     range: Range<usize>,
     out: &mut [Vec<u8>],
 ) -> Result<()> {
-    let layer = Layer::new(encoding, 1)?;
+    let layer = ListLayer::new(encoding, 1)?;
     layer.check(list, 1)?;
     let items =
         product(range.start, layer.items_per_row)?..product(range.end, layer.items_per_row)?;
@@ -246,7 +246,7 @@ pub(super) fn encode_row(
     range: Range<usize>,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let layer = Layer::new(encoding, 1)?;
+    let layer = ListLayer::new(encoding, 1)?;
     layer.check(list, 1)?;
     let items =
         product(range.start, layer.items_per_row)?..product(range.end, layer.items_per_row)?;

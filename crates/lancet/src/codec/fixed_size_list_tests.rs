@@ -28,7 +28,7 @@ fn numbers(list: &FixedSizeListValues) -> &FixedValues {
 }
 
 fn bits(values: &FixedValues) -> Vec<u8> {
-    (0..values.len).map(|i| u8::from(values.bit(i))).collect()
+    (0..values.len()).map(|i| u8::from(values.bit(i))).collect()
 }
 
 const ITEMS: [u8; 18] = [1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 5, 0, 6, 0];
@@ -39,7 +39,7 @@ fn the_chunk_and_the_rows_of_the_specification() {
     let mut list = empty(&[3], 16);
     decode_chunk(&encoding, &[&[0xc5, 1], &ITEMS], 3, &[0..3], &mut list).unwrap();
     assert_eq!(bits(list.item_validity.as_ref().unwrap()), [1, 0, 1, 0, 0, 0, 1, 1, 1]);
-    assert_eq!((list.len, numbers(&list).data.as_slice()), (3, &ITEMS[..]));
+    assert_eq!((list.len, numbers(&list).data()), (3, &ITEMS[..]));
 
     let mut buffers = [vec![], vec![]];
     encode_chunk(&encoding, &list, 0..3, &mut buffers).unwrap();
@@ -47,7 +47,7 @@ fn the_chunk_and_the_rows_of_the_specification() {
 
     let zipped =
         [&[0, 0xc5][..], &ITEMS[..6], &[1, 0], &ITEMS[6..12], &[0, 7], &ITEMS[12..]].concat();
-    let rows = Rows { bytes: &zipped, stride: 8, skip: 1, num_rows: 3 };
+    let rows = RowParts { bytes: &zipped, stride: 8, skip: 1, num_rows: 3 };
     let mut from_rows = empty(&[3], 16);
     decode_rows(&encoding, rows, &mut from_rows).unwrap();
     assert_eq!(from_rows, list);
@@ -68,7 +68,7 @@ fn validity_is_filled_in_from_where_it_begins() {
     decode_chunk(&without, &[&ITEMS], 3, &[2..3], &mut list).unwrap();
     let validity = bits(list.item_validity.as_ref().unwrap());
     assert_eq!(validity, [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1]);
-    assert_eq!((list.len, numbers(&list).len), (4, 12));
+    assert_eq!((list.len, numbers(&list).len()), (4, 12));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn nested_lists_round_trip() {
     let mut rows = vec![];
     (0..5).for_each(|row| encode_row(&both, &list, row..row + 1, &mut rows).unwrap());
     let mut again = empty(&[2, 3], 16);
-    let rows = Rows { bytes: &rows, stride: 14, skip: 0, num_rows: 5 };
+    let rows = RowParts { bytes: &rows, stride: 14, skip: 0, num_rows: 5 };
     decode_rows(&both, rows, &mut again).unwrap();
     assert_eq!(again, list);
 
@@ -112,10 +112,10 @@ fn booleans_are_continuous_in_chunks() {
     assert!(row_bytes(&encoding).is_err());
     let eight = self::encoding(&[(2, false), (4, false)], Encoding::Flat { bits: 1 });
     assert_eq!(row_bytes(&eight).unwrap(), 1);
-    let rows = Rows { bytes: &[9, 0xa5, 9, 0x0f], stride: 2, skip: 1, num_rows: 2 };
+    let rows = RowParts { bytes: &[9, 0xa5, 9, 0x0f], stride: 2, skip: 1, num_rows: 2 };
     let mut list = empty(&[2, 4], 1);
     decode_rows(&eight, rows, &mut list).unwrap();
-    assert_eq!(numbers(&list).data.as_slice(), [0xa5, 0x0f]);
+    assert_eq!(numbers(&list).data(), [0xa5, 0x0f]);
 }
 
 #[test]
@@ -123,11 +123,11 @@ fn items_that_are_all_null() {
     let encoding = encoding(&[(3, true)], Encoding::Constant);
     assert_eq!(row_bytes(&encoding).unwrap(), 1);
     let mut list = empty(&[3], 16);
-    let rows = Rows { bytes: &[0, 0], stride: 1, skip: 0, num_rows: 2 };
+    let rows = RowParts { bytes: &[0, 0], stride: 1, skip: 0, num_rows: 2 };
     decode_rows(&encoding, rows, &mut list).unwrap();
     push_null_items(1, &mut list).unwrap();
     assert_eq!(bits(list.item_validity.as_ref().unwrap()), [0; 9]);
-    assert_eq!((list.len, numbers(&list).len), (3, 9));
+    assert_eq!((list.len, numbers(&list).len()), (3, 9));
     let mut row = vec![];
     encode_row(&encoding, &list, 1..2, &mut row).unwrap();
     assert_eq!(row, [0]);
@@ -152,6 +152,6 @@ fn corrupt_lists() {
     assert!(row_bytes(&encoding(&[(3, false)], Encoding::Constant)).is_err());
     assert!(row_bytes(&encoding(&[(3, false)], Encoding::Rle { bits: 8 })).is_err());
     assert!(row_bytes(&encoding(&[(1 << 40, true), (1 << 40, false)], flat())).is_err());
-    let rows = Rows { bytes: &[0; 20], stride: 7, skip: 0, num_rows: 3 };
+    let rows = RowParts { bytes: &[0; 20], stride: 7, skip: 0, num_rows: 3 };
     assert!(decode_rows(&with, rows, &mut empty(&[3], 16)).is_err());
 }

@@ -19,7 +19,7 @@ pub(super) fn decode_ranges(
     ranges: &[Range<usize>],
     out: &mut FixedValues,
 ) -> Result<()> {
-    let expected = byte_len(product(num_values, scale)?, out.bits)?;
+    let expected = byte_len(product(num_values, scale)?, out.bits())?;
     ensure!(
         buffer.len() == expected,
         "{num_values} values have {} bytes instead of {expected}",
@@ -54,21 +54,21 @@ pub(super) fn encode(values: &FixedValues, range: Range<usize>, out: &mut Vec<u8
     } else {
         let mut bits = FixedValues::new(1);
         bits.append_range(values, range)?;
-        out.extend_from_slice(&bits.data);
+        out.extend_from_slice(bits.data());
     }
     Ok(())
 }
 
 /// Something of every row: row `i` starts at `i * stride`, the part at hand `skip` bytes later.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct RowParts<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) stride: usize,
     pub(crate) skip: usize,
     pub(crate) num_rows: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowParts<'a> {
     /// The same rows, without the first `bytes` bytes of the part at hand.
     pub(crate) fn skipping(self, bytes: usize) -> Self {
         Self { skip: self.skip.saturating_add(bytes), ..self }
@@ -103,18 +103,16 @@ impl<'a> Rows<'a> {
             let all = self.bytes.get(..product(self.num_rows, width)?).unwrap_or_default();
             return out.append_flat(all, 0..len);
         }
-        if out.bits == 1 {
+        if out.bits() == 1 {
             let mut parts = parts;
             return parts.try_for_each(|part| out.append_bits(part, 0..values_per_row));
         }
         ensure!(
-            byte_len(values_per_row, out.bits)? == width,
+            byte_len(values_per_row, out.bits())? == width,
             "{values_per_row} values of {} bits do not take {width} bytes",
-            out.bits
+            out.bits()
         );
-        let start = out.data.len();
-        out.push_zeros(len)?;
-        let to = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
+        let to = out.push_room(len)?;
         match width {
             1 => copy::<1>(parts, to),
             2 => copy::<2>(parts, to),
@@ -153,8 +151,8 @@ fn copy<'a, const W: usize>(parts: impl Iterator<Item = &'a [u8]>, to: &mut [u8]
 /// The value `index` as bytes of a row; a boolean becomes a byte.
 pub(super) fn encode_row(values: &FixedValues, index: usize, out: &mut Vec<u8>) -> Result<()> {
     let end = index.checked_add(1).ok_or_else(|| Error::invalid("there is no such value"))?;
-    if values.bits == 1 {
-        ensure!(index < values.len, "value {index} does not exist, there are {}", values.len);
+    if values.bits() == 1 {
+        ensure!(index < values.len(), "value {index} does not exist, there are {}", values.len());
         out.push(u8::from(values.bit(index)));
     } else {
         out.extend_from_slice(values.bytes(index..end)?);
@@ -171,20 +169,20 @@ mod tests {
         let zipped: Vec<u8> = (0..=255).cycle().take(5 * 70).collect();
         for width in [1, 2, 3, 4, 8, 16, 20, 32, 64] {
             for (stride, skip) in [(width, 0), (70, 0), (70, 5), (70, 70 - width)] {
-                let rows = Rows { bytes: &zipped, stride, skip, num_rows: 5 };
+                let rows = RowParts { bytes: &zipped, stride, skip, num_rows: 5 };
                 let mut out = FixedValues::new(8 * width as u64);
                 rows.append_to(width, 1, &mut out).unwrap();
                 let expected: Vec<u8> =
                     (0..5).flat_map(|i| zipped[i * stride + skip..][..width].to_vec()).collect();
-                assert_eq!((out.len, out.data.as_slice()), (5, expected.as_slice()));
+                assert_eq!((out.len(), out.data()), (5, expected.as_slice()));
             }
         }
     }
 
     #[test]
     fn rows_must_fit() {
-        let rows = |stride, skip, num_rows| Rows { bytes: &[0; 20], stride, skip, num_rows };
-        let fits = |rows: Rows<'_>, width| rows.parts(width).is_ok();
+        let rows = |stride, skip, num_rows| RowParts { bytes: &[0; 20], stride, skip, num_rows };
+        let fits = |rows: RowParts<'_>, width| rows.parts(width).is_ok();
         assert!(fits(rows(5, 1, 4), 4));
         assert!(!fits(rows(5, 1, 4), 5));
         assert!(!fits(rows(5, 1, 3), 5), "a part may not reach into the next row");
@@ -199,22 +197,22 @@ mod tests {
     fn buffers_have_exactly_their_bytes() {
         let mut bits = FixedValues::new(1);
         decode_ranges(&[0b1010_0110, 1], 9, 1, &[1..3, 5..9], &mut bits).unwrap();
-        assert_eq!((bits.len, bits.data.as_slice()), (6, &[0b11_0111_u8][..]));
+        assert_eq!((bits.len(), bits.data()), (6, &[0b11_0111_u8][..]));
         assert!(decode_ranges(&[0; 3], 9, 1, &[], &mut bits).is_err());
         assert!(decode_ranges(&[0; 1], 9, 1, &[], &mut bits).is_err());
         assert!(decode_ranges(&[0; 2], 9, 1, &[9..10], &mut bits).is_err());
         let mut wide = FixedValues::new(2000 * 8);
         decode_ranges(&[7; 6000], 3, 1, &[2..3], &mut wide).unwrap();
-        assert_eq!((wide.len, wide.data.as_slice()), (1, &[7; 2000][..]));
+        assert_eq!((wide.len(), wide.data()), (1, &[7; 2000][..]));
         assert!(decode_ranges(&[], usize::MAX, 2, &[], &mut wide).is_err());
     }
 
     #[test]
     fn booleans_are_bytes_in_rows_and_bits_elsewhere() {
-        let rows = Rows { bytes: &[9, 0, 9, 1, 9, 128], stride: 2, skip: 1, num_rows: 3 };
+        let rows = RowParts { bytes: &[9, 0, 9, 1, 9, 128], stride: 2, skip: 1, num_rows: 3 };
         let mut out = FixedValues::new(1);
         rows.append_booleans_to(&mut out).unwrap();
-        assert_eq!((out.len, out.data.as_slice()), (3, &[0b110_u8][..]));
+        assert_eq!((out.len(), out.data()), (3, &[0b110_u8][..]));
         let mut row = vec![];
         (0..3).for_each(|index| encode_row(&out, index, &mut row).unwrap());
         assert_eq!(row, [0, 1, 1]);

@@ -37,9 +37,9 @@ impl Values {
         check_indices(indices, dictionary.items.len(), &mut checked)?;
         if let Some(validity) = validity {
             ensure!(
-                validity.len() >= indices.len.div_ceil(8),
+                validity.len() >= indices.len().div_ceil(8),
                 "{} indices have only {} bytes of validity",
-                indices.len,
+                indices.len(),
                 validity.len()
             );
             mask(&mut checked, validity);
@@ -58,23 +58,19 @@ impl Values {
         scratch: &mut Scratch,
     ) -> Result<bool> {
         let (Self::Fixed(out), Self::Fixed(items)) = (self, items) else { return Ok(false) };
-        let copy = match (out.bits == items.bits, out.bits) {
+        let copy = match (out.bits() == items.bits(), out.bits()) {
             (true, 16) => copy_numbers::<2>,
             (true, 32) => copy_numbers::<4>,
             (true, 64) => copy_numbers::<8>,
             (true, 128) => copy_numbers::<16>,
             _ => return Ok(false),
         };
-        let bytes = size_u64(indices.len).saturating_mul(out.bits / 8);
+        let bytes = size_u64(indices.len()).saturating_mul(out.bits() / 8);
         scratch.claim(bytes, "the values of a dictionary page")?;
-        let (len, start) = (out.len, out.data.len());
-        out.push_zeros(indices.len)?;
-        let data = out.data.to_mut();
-        let to = data.as_slice_mut().get_mut(start..).unwrap_or_default();
-        let found = copy(items.data.as_slice(), indices, to);
+        let len = out.len();
+        let found = copy(items.data(), indices, out.push_room(indices.len())?);
         if !found {
-            data.truncate(start);
-            out.len = len;
+            out.truncate(len);
             scratch.release(bytes);
         }
         Ok(found)
@@ -89,9 +85,9 @@ impl Values {
     ) -> Result<()> {
         match (self, &item.items) {
             (Self::Fixed(out), Self::Fixed(item))
-                if out.bits == item.bits && out.width_bytes().is_some() =>
+                if out.bits() == item.bits() && out.width_bytes().is_some() =>
             {
-                let bytes = size_u64(n.saturating_mul(item.data.len()));
+                let bytes = size_u64(n.saturating_mul(item.data().len()));
                 scratch.claim(bytes, "a constant column")?;
                 repeat_fixed(item, n, out)
             }
@@ -116,7 +112,7 @@ impl Values {
             scratch.claim(bytes, "the values of a dictionary page")?;
         }
         match (self, &dictionary.items) {
-            (Self::Fixed(out), Self::Fixed(dictionary)) if out.bits == dictionary.bits => {
+            (Self::Fixed(out), Self::Fixed(dictionary)) if out.bits() == dictionary.bits() => {
                 gather_fixed(dictionary, indices, out)
             }
             (Self::Variable(out), Self::Variable(items)) => {
@@ -137,8 +133,8 @@ impl Values {
 /// Copies numbers of `W` bytes; returns whether there are all of them.
 fn copy_numbers<const W: usize>(items: &[u8], indices: &FixedValues, to: &mut [u8]) -> bool {
     let (items, to) = (items.as_chunks::<W>().0, to.as_chunks_mut::<W>().0);
-    let data = indices.data.as_slice();
-    match indices.bits {
+    let data = indices.data();
+    match indices.bits() {
         8 => copy_all(items, data.iter().map(|index| usize::from(*index)), to),
         16 => {
             let words = data.as_chunks().0.iter().map(|word| u16::from_le_bytes(*word));
@@ -177,8 +173,8 @@ pub(super) fn position(index: u32) -> Option<usize> {
 fn check_indices(indices: &FixedValues, num_items: usize, out: &mut Vec<u32>) -> Result<()> {
     let num_items = u32::try_from(num_items)
         .map_err(|_| Error::corrupt(format!("a dictionary has {num_items} items")))?;
-    let data = indices.data.as_slice();
-    match indices.bits {
+    let data = indices.data();
+    match indices.bits() {
         8 => check_words::<u8>(data, num_items, out),
         16 => check_words::<u16>(data, num_items, out),
         32 => check_words::<u32>(data, num_items, out),
@@ -244,13 +240,11 @@ pub(crate) fn is_set(bits: &[u8], place: usize) -> bool {
 }
 
 fn gather_fixed(dictionary: &FixedValues, indices: &[u32], out: &mut FixedValues) -> Result<()> {
-    let start = out.data.len();
     let Some(width) = out.width_bytes() else {
         return gather_bits(dictionary, indices, out);
     };
-    out.push_zeros(indices.len())?;
-    let to = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
-    let items = dictionary.data.as_slice();
+    let to = out.push_room(indices.len())?;
+    let items = dictionary.data();
     match width {
         1 => copy::<1>(items, indices, to),
         2 => copy::<2>(items, indices, to),
@@ -274,10 +268,8 @@ fn gather_fixed(dictionary: &FixedValues, indices: &[u32], out: &mut FixedValues
 }
 
 fn repeat_fixed(item: &FixedValues, n: usize, out: &mut FixedValues) -> Result<()> {
-    let start = out.data.len();
-    out.push_zeros(n)?;
-    let to = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
     let item = item.bytes(0..1)?;
+    let to = out.push_room(n)?;
     match item.len() {
         1 => fill::<1>(item, to),
         2 => fill::<2>(item, to),

@@ -83,7 +83,7 @@ fn fixed_values_of_any_width() {
         let item = |i: usize| &items[i * width..(i + 1) * width];
         let expected = [item(4), &vec![0; width], item(0), item(2)].concat();
         let Values::Fixed(out) = &out else { panic!() };
-        assert_eq!((out.len, out.data.as_slice()), (4, expected.as_slice()));
+        assert_eq!((out.len(), out.data()), (4, expected.as_slice()));
     }
     let mut bits = FixedValues::new(1);
     bits.append_bits(&[0b10], 0..2).unwrap();
@@ -92,7 +92,7 @@ fn fixed_values_of_any_width() {
     out.gather(&Dictionary::new(Values::Fixed(bits)), &indices, None, &mut Scratch::new(200))
         .unwrap();
     let Values::Fixed(out) = &out else { panic!() };
-    assert_eq!((out.len, out.data.as_slice()), (3, &[0b101_u8][..]));
+    assert_eq!((out.len(), out.data()), (3, &[0b101_u8][..]));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn one_value_many_times() {
         }
         assert!(matches!(out.repeat(&one, 100, &mut Scratch::new(60)), Err(Error::Limit { .. })));
         let Values::Fixed(out) = &out else { panic!() };
-        assert_eq!((out.len, out.data.as_slice()), (5, item.repeat(5).as_slice()));
+        assert_eq!((out.len(), out.data()), (5, item.repeat(5).as_slice()));
     }
     let mut one = VariableValues::new(32);
     one.push(b"ab").unwrap();
@@ -126,14 +126,14 @@ fn lists_one_by_one() {
     dictionary.push_default(2).unwrap();
     let Values::FixedSizeList(lists) = &mut dictionary else { panic!() };
     let Values::Fixed(items) = &mut *lists.items else { panic!() };
-    items.data.to_mut().as_slice_mut().copy_from_slice(&[1, 2, 3, 4]);
+    items.data_mut().copy_from_slice(&[1, 2, 3, 4]);
     let dictionary = Dictionary::new(dictionary);
     let mut out = Values::new(&list);
     let indices = indices(8, &[1, 9, 0]);
     out.gather(&dictionary, &indices, Some(&[0b101]), &mut Scratch::new(200)).unwrap();
     let Values::FixedSizeList(lists) = &out else { panic!() };
     let Values::Fixed(items) = &*lists.items else { panic!() };
-    assert_eq!((lists.len, items.data.as_slice()), (3, &[3_u8, 4, 0, 0, 1, 2][..]));
+    assert_eq!((lists.len, items.data()), (3, &[3_u8, 4, 0, 0, 1, 2][..]));
 }
 
 #[test]

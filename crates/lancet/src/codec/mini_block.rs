@@ -102,7 +102,7 @@ pub(crate) fn decode_chunk(
     scratch: &mut Scratch,
 ) -> Result<()> {
     match (encoding, buffers, out) {
-        (Encoding::Flat { bits }, [buffer], Values::Fixed(out)) if *bits == out.bits => {
+        (Encoding::Flat { bits }, [buffer], Values::Fixed(out)) if *bits == out.bits() => {
             flat::decode_ranges(buffer, num_values, 1, ranges, out)
         }
         (Encoding::InlineBitpacking { bits }, [buffer], Values::Fixed(out)) => {
@@ -133,11 +133,13 @@ pub(crate) fn decode_chunk(
             }
             _ => Err(mismatch(encoding, "strings")),
         },
-        (Encoding::Rle { bits }, [values, lengths], Values::Fixed(out)) if *bits == out.bits => {
+        (Encoding::Rle { bits }, [values, lengths], Values::Fixed(out)) if *bits == out.bits() => {
             claim_picked(ranges, *bits, scratch)?;
             rle::decode_chunk(values, lengths, *bits, num_values, ranges, out)
         }
-        (Encoding::ByteStreamSplit { bits }, [buffer], Values::Fixed(out)) if *bits == out.bits => {
+        (Encoding::ByteStreamSplit { bits }, [buffer], Values::Fixed(out))
+            if *bits == out.bits() =>
+        {
             byte_stream_split::decode_chunk(buffer, *bits, num_values, ranges, out)
         }
         (Encoding::FixedSizeList { .. }, _, Values::FixedSizeList(out)) => {
@@ -210,22 +212,22 @@ fn encode_into(
     out: &mut [Vec<u8>],
 ) -> Result<()> {
     match (encoding, values, &mut *out) {
-        (Encoding::Flat { bits }, Values::Fixed(values), [out]) if *bits == values.bits => {
+        (Encoding::Flat { bits }, Values::Fixed(values), [out]) if *bits == values.bits() => {
             flat::encode(values, range, out)
         }
         (Encoding::InlineBitpacking { bits }, Values::Fixed(values), [out])
-            if *bits == values.bits =>
+            if *bits == values.bits() =>
         {
             bitpack::encode_inline(values.bytes(range)?, *bits, out)
         }
         (Encoding::Rle { bits }, Values::Fixed(values), [runs, lengths])
-            if *bits == values.bits =>
+            if *bits == values.bits() =>
         {
             rle::encode_chunk(values.bytes(range)?, *bits, runs, lengths);
             Ok(())
         }
         (Encoding::ByteStreamSplit { bits }, Values::Fixed(values), [out])
-            if *bits == values.bits =>
+            if *bits == values.bits() =>
         {
             byte_stream_split::encode_chunk(values.bytes(range)?, *bits, out);
             Ok(())

@@ -31,7 +31,7 @@ fn empty_like(values: &Values) -> Values {
 fn value_type(values: &Values) -> ValueType {
     match values {
         Values::Nothing { .. } => ValueType::Nothing,
-        Values::Fixed(fixed) => ValueType::Fixed { bits: fixed.bits },
+        Values::Fixed(fixed) => ValueType::Fixed { bits: fixed.bits() },
         Values::Variable(variable) => ValueType::Variable { offset_bits: variable.offsets.bits() },
         Values::FixedSizeList(list) => ValueType::FixedSizeList {
             dimension: list.dimension,

@@ -11,7 +11,7 @@
 //! So the words of all lanes, transposed, are the planes of whole rows. Row `r` holds the neighbours
 //! from `128 * (r % 8) + 64 * (r / 8)` on.
 
-use super::bitpack::{BLOCK, OutOfLine, Tail, inline_block};
+use super::bitpack::{BLOCK, OutOfLine, ShortBlock, inline_block};
 use super::flat;
 use crate::bits::{NUMBER_BITS, Planes, WORD, transpose};
 use crate::error::Result;
@@ -41,8 +41,8 @@ pub(super) fn decode_out_of_line(
     }
     full.for_each(|block| push_block(width, block, BLOCK, out));
     match tail {
-        Tail::Raw(words) => flat::decode_levels(words, num_left, out)?,
-        Tail::Packed(packed) => push_block(width, packed, num_left, out),
+        ShortBlock::Raw(words) => flat::decode_levels(words, num_left, out)?,
+        ShortBlock::Packed(packed) => push_block(width, packed, num_left, out),
     }
     Ok(())
 }

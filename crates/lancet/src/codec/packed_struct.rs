@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::flat::{self, Rows};
+use super::flat::{self, RowParts};
 use super::{PackedField, PackedWidth, Scratch, Values, per_value, product, size, size_u64};
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ensure};
@@ -49,7 +49,7 @@ pub(super) fn decode_chunk(
         let bytes = buffer.get(product(range.start, stride)?..product(range.end, stride)?);
         ensure!(bytes.is_some(), "the rows {range:?} end beyond {num_rows} rows");
         let bytes = bytes.unwrap_or_default();
-        let rows = Rows { bytes, stride, skip: 0, num_rows: range.len() };
+        let rows = RowParts { bytes, stride, skip: 0, num_rows: range.len() };
         decode_rows(field_bits, rows, children)?;
     }
     Ok(())
@@ -58,14 +58,14 @@ pub(super) fn decode_chunk(
 /// Appends rows of fixed fields.
 pub(super) fn decode_rows(
     field_bits: &[u64],
-    mut rows: Rows<'_>,
+    mut rows: RowParts<'_>,
     children: &mut [Values],
 ) -> Result<()> {
     check_fields(field_bits.len(), children.len())?;
     for (&bits, child) in field_bits.iter().zip(children) {
         let width = field_bytes(bits)?;
         match child {
-            Values::Fixed(values) if values.bits == bits => rows.append_to(width, 1, values)?,
+            Values::Fixed(values) if values.bits() == bits => rows.append_to(width, 1, values)?,
             _ => {
                 return Err(Error::corrupt(format!(
                     "a field of {bits} bits is packed where another type is expected"
@@ -92,7 +92,7 @@ pub(super) fn encode_row(
     check_fields(field_bits.len(), children.len())?;
     for (&bits, child) in field_bits.iter().zip(children) {
         match child {
-            Values::Fixed(values) if values.bits == bits && bits != 1 => {
+            Values::Fixed(values) if values.bits() == bits && bits != 1 => {
                 flat::encode_row(values, index, out)?;
             }
             _ => return Err(Error::invalid("only fields of whole bytes can be packed")),

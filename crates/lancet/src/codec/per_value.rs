@@ -6,9 +6,9 @@
 
 use bytes::Bytes;
 
-use super::flat::{self, Rows};
+use super::flat::{self, RowParts};
 use super::{
-    Encoding, PackedField, PackedWidth, Scratch, ValueBuffer, ValueType, Values, byte_len,
+    Encoding, FixedValues, PackedField, PackedWidth, Scratch, ValueBuffer, ValueType, Values,
     fixed_size_list, fsst, general, mini_block, mismatch, packed_struct, product, size, size_u64,
 };
 use crate::error::{Error, Result, ensure};
@@ -129,12 +129,12 @@ pub(crate) fn decode_rows(
     num_rows: usize,
     out: &mut Values,
 ) -> Result<()> {
-    let rows = Rows { bytes: zipped, stride, skip, num_rows };
+    let rows = RowParts { bytes: zipped, stride, skip, num_rows };
     match (encoding, out) {
-        (Encoding::Flat { bits: 8 }, Values::Fixed(out)) if out.bits == 1 => {
+        (Encoding::Flat { bits: 8 }, Values::Fixed(out)) if out.bits() == 1 => {
             rows.append_booleans_to(out)
         }
-        (Encoding::Flat { bits }, Values::Fixed(out)) if *bits == out.bits => {
+        (Encoding::Flat { bits }, Values::Fixed(out)) if *bits == out.bits() => {
             rows.append_to(fixed_width_bytes(encoding)?, 1, out)
         }
         (Encoding::FixedSizeList { .. }, Values::FixedSizeList(out)) => {
@@ -162,16 +162,11 @@ pub(crate) fn share_rows(
         return Ok(false);
     }
     match (encoding, out) {
-        (Encoding::Flat { bits }, Values::Fixed(out)) if *bits == out.bits => {
+        (Encoding::Flat { bits }, Values::Fixed(out)) if *bits == out.bits() => {
             let Some(data) = ValueBuffer::share(zipped, fixed_width_bytes(encoding)?) else {
                 return Ok(false);
             };
-            ensure!(
-                data.len() == byte_len(num_rows, *bits)?,
-                "{num_rows} values of {bits} bits in {} bytes",
-                data.len()
-            );
-            (out.data, out.len) = (data, num_rows);
+            *out = FixedValues::from_data(*bits, num_rows, data)?;
             Ok(true)
         }
         (
@@ -289,7 +284,7 @@ mod tests {
         decode_rows(&flat, &zipped, 5, 1, 3, &mut out).unwrap();
         decode_row(&flat, &[9, 0, 0, 0], &mut out).unwrap();
         let Values::Fixed(values) = &out else { panic!() };
-        assert_eq!(values.data.as_slice(), [1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 9, 0, 0, 0]);
+        assert_eq!(values.data(), [1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 9, 0, 0, 0]);
         let mut row = vec![];
         encode_row(&flat, &out, 2, &mut row).unwrap();
         assert_eq!(row, [3, 0, 0, 0]);

@@ -131,11 +131,7 @@ fn expand_typed<const WIDTH: usize>(
     out: &mut FixedValues,
 ) -> Result<()> {
     let num_wanted: usize = ranges.iter().map(Range::len).sum();
-    let start = out.data.len();
-    out.data.to_mut().resize(start + num_wanted * WIDTH, 0);
-    out.len += num_wanted;
-    let appended = out.data.to_mut().as_slice_mut().get_mut(start..).unwrap_or_default();
-    let mut room = appended.as_chunks_mut::<WIDTH>().0;
+    let mut room = out.push_room(num_wanted)?.as_chunks_mut::<WIDTH>().0;
 
     let mut runs = values.as_chunks::<WIDTH>().0.iter().zip(lengths);
     let mut value = [0; WIDTH];
@@ -222,8 +218,8 @@ mod tests {
     ) -> Result<Vec<u8>> {
         let mut out = FixedValues::new(bits);
         decode_chunk(values, lengths, bits, num_values, ranges, &mut out)?;
-        assert_eq!(out.len * (bits / 8) as usize, out.data.len());
-        Ok(out.data.as_slice().to_vec())
+        assert_eq!(out.len() * (bits / 8) as usize, out.data().len());
+        Ok(out.data().to_vec())
     }
 
     fn rule<T: std::fmt::Debug>(result: Result<T>) -> String {
@@ -254,7 +250,7 @@ mod tests {
 
         let mut out = FixedValues::new(16);
         decode_block(&expected, 16, 1024, &mut out).unwrap();
-        assert_eq!((out.len, out.data.as_slice()), (1024, &[0; 2048][..]));
+        assert_eq!((out.len(), out.data()), (1024, &[0; 2048][..]));
     }
 
     #[test]
@@ -355,7 +351,7 @@ mod tests {
             encode_block(&plain, bits, &mut block);
             let mut out = FixedValues::new(bits);
             decode_block(&block, bits, num_values, &mut out).unwrap();
-            prop_assert_eq!(out.data.as_slice(), plain);
+            prop_assert_eq!(out.data(), plain);
         }
     }
 }

@@ -24,7 +24,7 @@ impl Values {
     /// The bytes of a value; equal values have equal bytes.
     pub(crate) fn value_bytes(&self, index: usize) -> Result<Vec<u8>> {
         match self {
-            Self::Fixed(fixed) if fixed.bits == 1 => Ok(vec![u8::from(fixed.bit(index))]),
+            Self::Fixed(fixed) if fixed.bits() == 1 => Ok(vec![u8::from(fixed.bit(index))]),
             Self::Fixed(fixed) => fixed.bytes(index..index.saturating_add(1)).map(<[u8]>::to_vec),
             Self::Variable(variable) => variable.value(index).map(<[u8]>::to_vec),
             Self::Nothing { .. } | Self::FixedSizeList(_) | Self::Struct { .. } => {
@@ -40,7 +40,7 @@ impl Values {
             Self::Nothing { .. } | Self::Struct { .. } => 0,
             Self::Fixed(fixed) => {
                 let bytes = fixed_bytes(fixed, count).min(max_bytes);
-                fixed.data.to_mut().reserve(bytes);
+                fixed.reserve_bytes(bytes);
                 bytes
             }
             Self::Variable(variable) => {
@@ -91,7 +91,7 @@ impl Values {
 }
 
 fn fixed_bytes(values: &FixedValues, len: usize) -> usize {
-    let bits = usize::try_from(values.bits).unwrap_or(usize::MAX);
+    let bits = usize::try_from(values.bits()).unwrap_or(usize::MAX);
     len.saturating_mul(bits).div_ceil(8)
 }
 

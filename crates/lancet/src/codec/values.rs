@@ -5,9 +5,7 @@
 
 use std::ops::Range;
 
-use arrow_buffer::bit_mask;
-
-use super::{ValueBuffer, VariableValues, byte_len, product, size};
+use super::{FixedValues, ValueBuffer, VariableValues, product, size};
 use crate::error::{Error, Result, ensure};
 
 /// The keys of a dictionary column.
@@ -50,15 +48,6 @@ pub(crate) enum Values {
     Struct { len: usize, children: Vec<Values> },
 }
 
-/// Fixed-width values back to back; a width of one bit is a bitmap (least significant bit first).
-#[derive(Debug)]
-pub(crate) struct FixedValues {
-    pub(crate) bits: u64,
-    pub(crate) len: usize,
-    /// `ceil(len * bits / 8)` bytes, aligned for Arrow.
-    pub(crate) data: ValueBuffer,
-}
-
 /// Fixed-size lists: `len * dimension` items and, when some item was stored with a validity
 /// bitmap, one bit for each item (1 = valid).
 #[derive(Debug, PartialEq)]
@@ -97,7 +86,7 @@ impl Values {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Nothing { len } | Self::Struct { len, .. } => *len,
-            Self::Fixed(fixed) => fixed.len,
+            Self::Fixed(fixed) => fixed.len(),
             Self::Variable(variable) => variable.len(),
             Self::FixedSizeList(list) => list.len,
         }
@@ -106,7 +95,7 @@ impl Values {
     /// The bytes of all values, if they are fixed-width values back to back.
     pub(crate) fn into_flat_bytes(self) -> std::result::Result<ValueBuffer, Self> {
         match self {
-            Self::Fixed(fixed) if fixed.width_bytes().is_some() => Ok(fixed.data),
+            Self::Fixed(fixed) if fixed.width_bytes().is_some() => Ok(fixed.into_data()),
             Self::FixedSizeList(mut list) if list.item_validity.is_none() => {
                 let nothing = Box::new(Self::Nothing { len: 0 });
                 let items = std::mem::replace(&mut list.items, nothing);
@@ -123,10 +112,10 @@ impl Values {
     pub(crate) fn size_bytes(&self) -> usize {
         match self {
             Self::Nothing { .. } => 0,
-            Self::Fixed(fixed) => fixed.data.len(),
+            Self::Fixed(fixed) => fixed.data().len(),
             Self::Variable(variable) => variable.size_bytes(),
             Self::FixedSizeList(list) => {
-                let validity = list.item_validity.as_ref().map_or(0, |v| v.data.len());
+                let validity = list.item_validity.as_ref().map_or(0, |v| v.data().len());
                 validity.saturating_add(list.items.size_bytes())
             }
             Self::Struct { children, .. } => {
@@ -142,7 +131,7 @@ impl Values {
     pub(crate) fn default_bytes(&self, count: u64) -> u64 {
         match self {
             Self::Nothing { .. } => 0,
-            Self::Fixed(fixed) => count.saturating_mul(fixed.bits).div_ceil(8),
+            Self::Fixed(fixed) => count.saturating_mul(fixed.bits()).div_ceil(8),
             Self::Variable(variable) => count.saturating_mul(variable.offsets.bits()).div_ceil(8),
             Self::FixedSizeList(list) => {
                 let num_items = count.saturating_mul(list.dimension);
@@ -199,114 +188,6 @@ impl Values {
     }
 }
 
-impl PartialEq for FixedValues {
-    fn eq(&self, other: &Self) -> bool {
-        // Buffers themselves would also compare their capacities.
-        (self.bits, self.len, &*self.data) == (other.bits, other.len, &*other.data)
-    }
-}
-
-impl FixedValues {
-    pub(crate) fn new(bits: u64) -> Self {
-        Self { bits, len: 0, data: ValueBuffer::new() }
-    }
-
-    /// Bytes of one value; `None` for bitmaps.
-    pub(crate) fn width_bytes(&self) -> Option<usize> {
-        (self.bits.is_multiple_of(8)).then(|| usize::try_from(self.bits.checked_div(8)?).ok())?
-    }
-
-    /// Drops all values and keeps the room they took.
-    pub(crate) fn clear(&mut self) {
-        self.data.to_mut().truncate(0);
-        self.len = 0;
-    }
-
-    /// Appends `count` zeros.
-    pub(crate) fn push_zeros(&mut self, count: usize) -> Result<()> {
-        let len = self.len.checked_add(count).ok_or_else(too_many)?;
-        self.data.to_mut().resize(byte_len(len, self.bits)?, 0);
-        self.len = len;
-        Ok(())
-    }
-
-    /// Appends the values `range` of values of the same width that lie back to back in `source`.
-    pub(crate) fn append_flat(&mut self, source: &[u8], range: Range<usize>) -> Result<()> {
-        let Some(width) = self.width_bytes() else {
-            return self.append_bits(source, range);
-        };
-        let span = product(range.start, width)?..product(range.end, width)?;
-        let bytes = source.get(span);
-        ensure!(bytes.is_some(), "values {range:?} end beyond {} bytes", source.len());
-        self.data.to_mut().extend_from_slice(bytes.unwrap_or_default());
-        self.len = self.len.checked_add(range.len()).ok_or_else(too_many)?;
-        Ok(())
-    }
-
-    /// Appends the bits `range` of a bitmap.
-    pub(crate) fn append_bits(&mut self, source: &[u8], range: Range<usize>) -> Result<()> {
-        ensure!(self.bits == 1, "values of {} bits are no bitmap", self.bits);
-        ensure!(
-            range.end.div_ceil(8) <= source.len() && range.start <= range.end,
-            "bits {range:?} end beyond {} bytes",
-            source.len()
-        );
-        let start = self.len;
-        self.push_zeros(range.len())?;
-        bit_mask::set_bits(
-            self.data.to_mut().as_slice_mut(),
-            source,
-            start,
-            range.start,
-            range.len(),
-        );
-        Ok(())
-    }
-
-    /// Appends `count` set bits to a bitmap.
-    pub(crate) fn push_ones(&mut self, count: usize) -> Result<()> {
-        ensure!(self.bits == 1, "values of {} bits are no bitmap", self.bits);
-        const ONES: [u8; 64] = [0xff; 64];
-        let mut left = count;
-        while left > 0 {
-            let step = left.min(512);
-            self.append_bits(&ONES, 0..step)?;
-            left = left.saturating_sub(step);
-        }
-        Ok(())
-    }
-
-    /// Appends the values `range` of others of the same width.
-    pub(crate) fn append_range(&mut self, from: &Self, range: Range<usize>) -> Result<()> {
-        ensure!(
-            self.bits == from.bits && range.end <= from.len,
-            "values {range:?} of {} bits do not exist, there are {} of {} bits",
-            self.bits,
-            from.len,
-            from.bits
-        );
-        self.append_flat(&from.data, range)
-    }
-
-    /// The bytes of the values `range`; not for bitmaps.
-    pub(crate) fn bytes(&self, range: Range<usize>) -> Result<&[u8]> {
-        let width = self.width_bytes();
-        let span =
-            product(range.start, width.unwrap_or(0))?..product(range.end, width.unwrap_or(0))?;
-        // Values of no bytes take no room, so what tells of too many of them is their number.
-        let bytes = self.data.get(span).filter(|_| width.is_some() && range.end <= self.len);
-        ensure!(bytes.is_some(), "values {range:?} do not exist, there are {}", self.len);
-        Ok(bytes.unwrap_or_default())
-    }
-
-    /// Whether bit `index` of a bitmap is set.
-    pub(crate) fn bit(&self, index: usize) -> bool {
-        let byte = index.checked_div(8).and_then(|byte| self.data.get(byte));
-        let mask = 1_u8.rotate_left(u32::try_from(index.checked_rem(8).unwrap_or(0)).unwrap_or(0));
-        self.bits == 1 && index < self.len && byte.is_some_and(|byte| byte & mask != 0)
-    }
-}
-
 impl FixedSizeListValues {
     /// Appends `count` rows of valid items, which `append_items` appends to the items it is given.
     pub(crate) fn push_items(
@@ -347,7 +228,7 @@ impl FixedSizeListValues {
     }
 }
 
-fn too_many() -> Error {
+pub(super) fn too_many() -> Error {
     Error::invalid("one batch of this column holds more values than fit into memory")
 }
 

@@ -19,9 +19,9 @@ fn bits_are_copied_from_any_offset_to_any_offset() {
         let mut to = bitmap(&source[..before]);
         to.append_range(&from, range.clone()).unwrap();
         let expected = [&source[..before], &source[range]].concat();
-        let seen: Vec<bool> = (0..to.len).map(|i| to.bit(i)).collect();
+        let seen: Vec<bool> = (0..to.len()).map(|i| to.bit(i)).collect();
         assert_eq!(seen, expected);
-        assert_eq!(to.data.len(), to.len.div_ceil(8));
+        assert_eq!(to.data().len(), to.len().div_ceil(8));
     }
     assert!(!from.bit(700));
 }

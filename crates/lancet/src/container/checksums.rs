@@ -12,12 +12,11 @@
 //! not covered; nobody looks at it. A file whose table does not lead here, or whose magic is
 //! damaged, is one without checksums.
 
-use std::ops::Range;
-
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cursor::Cursor;
-use crate::error::{Locate, Result, ensure};
+use crate::error::{Error, Locate, Result, ensure};
+use crate::span::Span;
 
 const MAGIC: &[u8; 8] = b"LANCETX3";
 const HEADER_BYTES: u64 = 24;
@@ -26,7 +25,7 @@ const ENTRY_BYTES: u64 = 24;
 /// The checksum of one buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BufferChecksum {
-    pub(crate) span: Range<u64>,
+    pub(crate) span: Span,
     checksum: u64,
 }
 
@@ -34,7 +33,8 @@ impl BufferChecksum {
     /// The checksum of the buffer that lies at `position`.
     pub(crate) fn of(position: u64, bytes: &[u8]) -> Self {
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        Self { span: position..position.saturating_add(size), checksum: xxh3_64(bytes) }
+        let span = Span::between(position, position.saturating_add(size));
+        Self { span, checksum: xxh3_64(bytes) }
     }
 
     pub(crate) fn check(&self, bytes: &[u8]) -> Result<()> {
@@ -71,8 +71,8 @@ pub(crate) fn encode(buffers: &[BufferChecksum], tail: &[u8]) -> Vec<u8> {
     put(u64::try_from(buffers.len()).unwrap_or(u64::MAX));
     put(xxh3_64(tail));
     for BufferChecksum { span, checksum } in buffers {
-        put(span.start);
-        put(span.end.saturating_sub(span.start));
+        put(span.start());
+        put(span.len());
         put(*checksum);
     }
     let own = xxh3_64(&out);
@@ -102,11 +102,13 @@ impl Checksums {
         let mut buffers: Vec<BufferChecksum> = Vec::new();
         for i in 0..count {
             let (start, size) = (cursor.u64("position")?, cursor.u64("size")?);
-            let end = start.checked_add(size);
-            let after = buffers.last().is_none_or(|last| last.span.end <= start);
-            ensure!(end.is_some() && after, "checksum {i} is for {size} bytes at byte {start}");
+            let after = buffers.last().is_none_or(|last| last.span.end() <= start);
+            let Some(span) = Span::at(start, size).filter(|_| after) else {
+                let rule = format!("checksum {i} is for {size} bytes at byte {start}");
+                return Err(Error::corrupt(rule));
+            };
             let checksum = cursor.u64("checksum")?;
-            buffers.push(BufferChecksum { span: start..end.unwrap_or(start), checksum });
+            buffers.push(BufferChecksum { span, checksum });
         }
         let covered = bytes.get(..cursor.position()).unwrap_or_default();
         let own = cursor.u64("checksum of the checksums")?;
@@ -115,14 +117,15 @@ impl Checksums {
     }
 
     /// The checksum of exactly these bytes of the file, if there is one.
-    pub(crate) fn of(&self, span: &Range<u64>) -> Option<&BufferChecksum> {
-        let at = self.buffers.binary_search_by_key(&span.start, |buffer| buffer.span.start).ok()?;
-        self.buffers.get(at).filter(|buffer| buffer.span == *span)
+    pub(crate) fn of(&self, span: Span) -> Option<&BufferChecksum> {
+        let at =
+            self.buffers.binary_search_by_key(&span.start(), |buffer| buffer.span.start()).ok()?;
+        self.buffers.get(at).filter(|buffer| buffer.span == span)
     }
 
     /// Checks bytes of the file, if they are a whole buffer.
-    pub(crate) fn check(&self, span: &Range<u64>, bytes: &[u8]) -> Result<()> {
-        self.of(span).map_or(Ok(()), |buffer| buffer.check(bytes).at(span.start))
+    pub(crate) fn check(&self, span: Span, bytes: &[u8]) -> Result<()> {
+        self.of(span).map_or(Ok(()), |buffer| buffer.check(bytes).at(span.start()))
     }
 
     /// Checks everything from the descriptor on.
@@ -135,6 +138,7 @@ impl Checksums {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::span::span;
 
     fn example() -> Vec<u8> {
         let buffers = [BufferChecksum::of(0, b"abc"), BufferChecksum::of(64, b"defg")];
@@ -146,11 +150,11 @@ mod tests {
         let bytes = example();
         assert_eq!(bytes.len() as u64, encoded_bytes(2));
         let read = Checksums::parse(&bytes).unwrap().unwrap();
-        read.check(&(64..68), b"defg").unwrap();
-        let error = read.check(&(64..68), b"defh").unwrap_err().to_string();
+        read.check(span(64..68), b"defg").unwrap();
+        let error = read.check(span(64..68), b"defh").unwrap_err().to_string();
         assert!(error.contains("byte 64: the bytes 64..68 of the file have the checksum"));
         // Parts of buffers are not covered.
-        read.check(&(64..67), b"xyz").unwrap();
+        read.check(span(64..67), b"xyz").unwrap();
         read.check_tail(b"tail").unwrap();
         assert!(read.check_tail(b"toil").is_err());
         // The published value of the empty input: the hash is the one the head names.

@@ -1,38 +1,38 @@
 //! The metadata of one column: its pages, where their bytes are, how they are laid out.
 
-use std::ops::Range;
-
 use prost::{Message, Name};
 
 use super::zone_place::{FoundPlace, ZonePlace};
-use super::{FileIndex, Version, early};
+use super::{FileIndex, buffer_alignment, early};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::proto::any;
 use crate::proto::encodings::{ColumnEncoding, PageLayout as EarlyPageLayout};
 use crate::proto::encodings21::PageLayout;
 use crate::proto::file_v2::{ColumnMetadata, Encoding, column_metadata, encoding::Location};
+use crate::span::Span;
+use crate::version::Version;
 
 /// A column of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     /// The pages in row order, those without rows left out.
-    pub(crate) pages: Vec<Page>,
+    pub(crate) pages: Vec<PageMetadata>,
     /// Sum of the lengths of the pages.
     pub(crate) num_rows: u64,
     /// What the column holds beside its pages; the oldest files of 2.0 do not say.
     pub(crate) encoding: Option<ColumnEncoding>,
     /// Buffers of the column itself: its zone map. Encodings of 2.0 may name others.
-    pub(crate) buffers: Vec<Range<u64>>,
+    pub(crate) buffers: Vec<Span>,
     pub(crate) zone_map: FoundPlace,
 }
 
 /// A page of a column.
 #[derive(Debug, Clone)]
-pub(crate) struct Page {
+pub(crate) struct PageMetadata {
     /// Number of the page in the column, as stored.
     pub(crate) number: u32,
     /// Where its buffers are.
-    pub(crate) buffers: Vec<Range<u64>>,
+    pub(crate) buffers: Vec<Span>,
     /// The page's length: rows, times the dimensions of all fixed-size lists of structs around the
     /// leaf. No byte vouches for it.
     pub(crate) num_rows: u64,
@@ -55,8 +55,8 @@ pub(crate) enum PageEncoding {
 impl Column {
     /// Reads the metadata of column `column`.
     pub(crate) fn parse(bytes: &[u8], index: &FileIndex, column: u32) -> Result<Self> {
-        let start = usize::try_from(column).ok().and_then(|c| index.columns.get(c)).cloned();
-        let start = start.unwrap_or_default().start;
+        let span = usize::try_from(column).ok().and_then(|c| index.columns.get(c));
+        let start = span.map_or(0, Span::start);
         let metadata = ColumnMetadata::decode(bytes)
             .map_err(|e| Error::corrupt(format!("the column metadata does not decode: {e}")));
         let metadata = metadata.at(start).in_column(column)?;
@@ -82,7 +82,7 @@ impl Column {
                 // Old writers left anything there.
                 continue;
             }
-            let page = Page::parse(page, number, num_rows, version, data_end);
+            let page = PageMetadata::parse(page, number, num_rows, version, data_end);
             let page = page.in_page(number)?;
             let Some(sum) = num_rows.checked_add(page.num_rows) else {
                 return Err(Error::corrupt(format!(
@@ -99,7 +99,7 @@ impl Column {
     }
 }
 
-impl Page {
+impl PageMetadata {
     fn parse(
         page: &column_metadata::Page,
         number: u32,
@@ -118,7 +118,7 @@ impl Page {
             }
             Version::V2_1 | Version::V2_2 => PageEncoding::Layout(any::unwrap(bytes)?),
         };
-        let alignment = version.buffer_alignment();
+        let alignment = buffer_alignment(version);
         let buffers = spans(&page.buffer_offsets, &page.buffer_sizes, alignment, data_end)?;
         Ok(Self { number, buffers, num_rows: page.length, first_row, encoding })
     }
@@ -136,7 +136,7 @@ fn direct(encoding: Option<&Encoding>) -> Result<&[u8]> {
 }
 
 /// Pairs offsets and sizes and checks each span.
-fn spans(offsets: &[u64], sizes: &[u64], alignment: u64, data_end: u64) -> Result<Vec<Range<u64>>> {
+fn spans(offsets: &[u64], sizes: &[u64], alignment: u64, data_end: u64) -> Result<Vec<Span>> {
     ensure!(
         offsets.len() == sizes.len(),
         "there are {} buffer offsets, but {} buffer sizes",
@@ -148,14 +148,13 @@ fn spans(offsets: &[u64], sizes: &[u64], alignment: u64, data_end: u64) -> Resul
             offset.is_multiple_of(alignment),
             "the buffer starts at byte {offset}, not at a multiple of {alignment}"
         );
-        let end = offset.checked_add(size).filter(|&end| end <= data_end);
-        let Some(end) = end else {
-            return Err(Error::corrupt(format!(
+        let span = Span::at(offset, size).filter(|span| span.end() <= data_end);
+        span.ok_or_else(|| {
+            Error::corrupt(format!(
                 "the buffer of {size} bytes at byte {offset} runs past the data, which ends at \
                  byte {data_end}"
-            )));
-        };
-        Ok(offset..end)
+            ))
+        })
     };
     let pairs = offsets.iter().zip(sizes).enumerate();
     pairs.map(|(i, (&offset, &size))| span(offset, size).in_buffer(i)).collect()
@@ -166,6 +165,7 @@ mod tests {
     use super::*;
     use crate::proto::encodings21::{ConstantLayout, page_layout::Layout};
     use crate::proto::file_v2::{DeferredEncoding, DirectEncoding, Empty};
+    use crate::span::span;
 
     const DATA_END: u64 = 1024;
 
@@ -203,7 +203,7 @@ mod tests {
         let seen: Vec<_> = read.pages.iter().map(|p| (p.number, p.first_row, p.num_rows)).collect();
         assert_eq!(seen, [(0, 0, 3), (2, 3, 4)]);
         assert_eq!(read.num_rows, 7);
-        assert_eq!(read.pages[1].buffers, [0..12, 64..1024]);
+        assert_eq!(read.pages[1].buffers, [span(0..12), span(64..1024)]);
     }
 
     #[test]

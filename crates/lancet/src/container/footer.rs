@@ -13,11 +13,10 @@
 //! A parsed footer keeps: column metadata before column table; the column table ends where the
 //! buffer table starts; the buffer table ends before the footer.
 
-use std::ops::Range;
-
-use super::Version;
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
+use crate::span::Span;
+use crate::version::Version;
 
 /// Size of the footer.
 pub(crate) const FOOTER_BYTES: u64 = 40;
@@ -101,10 +100,20 @@ impl Footer {
         Ok(())
     }
 
+    /// Where the metadata of all columns is.
+    pub(crate) fn column_metadata(&self) -> Span {
+        Span::between(self.column_meta_start, self.cmo_start)
+    }
+
+    /// The table of columns.
+    pub(crate) fn column_table(&self) -> Span {
+        Span::between(self.cmo_start, self.gbo_start)
+    }
+
     /// Bytes of both tables, the one of the columns first.
-    pub(crate) fn tables(&self) -> Range<u64> {
+    pub(crate) fn tables(&self) -> Span {
         let end = table_end(self.gbo_start, self.num_global_buffers).unwrap_or(self.gbo_start);
-        self.cmo_start..end
+        Span::between(self.cmo_start, end)
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
@@ -154,6 +163,7 @@ fn check_magic(file_bytes: u64, tail: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::span::span;
 
     /// The footer of the 338-byte example file.
     fn example() -> Footer {
@@ -179,7 +189,7 @@ mod tests {
         assert_eq!(encoded.len() as u64, FOOTER_BYTES);
         assert_eq!(encoded[32..], [2, 0, 1, 0, 0x4c, 0x41, 0x4e, 0x43]);
         assert_eq!(Footer::parse(338, &encoded).unwrap(), example());
-        assert_eq!(example().tables(), 0x10a..0x12a);
+        assert_eq!(example().tables(), span(0x10a..0x12a));
     }
 
     #[test]

@@ -7,25 +7,26 @@ use arrow_schema::Schema;
 use bytes::Bytes;
 use prost::Message;
 
-use super::{Column, FileIndex, PageEncoding, Tail, Version, tail_span, write};
+use super::{Column, FileIndex, PageEncoding, Tail, tail_span, write};
 use crate::proto::any;
 use crate::proto::file::FileDescriptor;
 use crate::schema::value_type::value_type;
 use crate::schema::{columns, fields};
+use crate::span::Span;
+use crate::version::Version;
 
 fn open(file: &Bytes, guess: u64) -> FileIndex {
-    let slice = |span: std::ops::Range<u64>| file.slice(span.start as usize..span.end as usize);
     let len = file.len() as u64;
     let span = tail_span(len, guess);
-    let mut tail = Tail::parse(len, span.start, slice(span)).unwrap();
+    let mut tail = Tail::parse(len, span.start(), slice(file, &span)).unwrap();
     while let Some(span) = tail.missing() {
-        tail.supply(slice(span)).unwrap();
+        tail.supply(slice(file, &span)).unwrap();
     }
     tail.into_index().unwrap()
 }
 
-fn span(file: &Bytes, span: &std::ops::Range<u64>) -> Bytes {
-    file.slice(span.start as usize..span.end as usize)
+fn slice(file: &Bytes, span: &Span) -> Bytes {
+    span.cut(0, file).unwrap()
 }
 
 /// Parses everything around the pages, checks it against itself, and writes it again.
@@ -42,7 +43,7 @@ fn check(file: &Bytes) -> FileIndex {
 }
 
 fn check_column(file: &Bytes, index: &FileIndex, number: u32) {
-    let bytes = span(file, &index.columns[number as usize]);
+    let bytes = slice(file, &index.columns[number as usize]);
     let column = Column::parse(&bytes, index, number).unwrap();
     let pages = column.pages.into_iter().map(|page| write::WrittenPage {
         buffers: page.buffers,
@@ -58,7 +59,7 @@ fn check_column(file: &Bytes, index: &FileIndex, number: u32) {
 }
 
 fn check_tail(file: &Bytes, index: &FileIndex) {
-    let stored = span(file, &index.global_buffers[0]);
+    let stored = slice(file, &index.global_buffers[0]);
     let old = FileDescriptor::decode(stored.clone()).unwrap();
     let (schema, _) = fields::from_arrow(&index.schema, index.version).unwrap();
     let descriptor = FileDescriptor { schema: Some(schema), length: index.num_rows };
@@ -69,7 +70,7 @@ fn check_tail(file: &Bytes, index: &FileIndex) {
     if maps.map(|map| map.len()).max() > Some(1) {
         return;
     }
-    let columns: Vec<_> = index.columns.iter().map(|c| span(file, c).to_vec()).collect();
+    let columns: Vec<_> = index.columns.iter().map(|c| slice(file, c).to_vec()).collect();
     let tail = write::encode_tail(
         index.version,
         &descriptor,

@@ -1,19 +1,19 @@
 //! What a file holds and where: everything but the pages.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
 use bytes::Bytes;
 use prost::Message;
 
-use super::Version;
 use super::footer::Footer;
 use super::tail::{Part, column_table};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::proto::file::FileDescriptor;
 use crate::schema::fields;
+use crate::span::Span;
+use crate::version::Version;
 
 /// The index of a file.
 #[derive(Debug, Clone)]
@@ -26,9 +26,9 @@ pub(crate) struct FileIndex {
     /// Ids of all stored fields, parents before children.
     pub(crate) field_ids: Vec<i32>,
     /// Where the global buffers are; number 0 is the descriptor.
-    pub(crate) global_buffers: Vec<Range<u64>>,
+    pub(crate) global_buffers: Vec<Span>,
     /// Where the metadata of each column is.
-    pub(crate) columns: Vec<Range<u64>>,
+    pub(crate) columns: Vec<Span>,
     /// Pages and their buffers end here or before.
     pub(crate) data_end: u64,
     /// The end of the file as far as it was read.
@@ -39,12 +39,12 @@ impl FileIndex {
     pub(super) fn new(
         file_bytes: u64,
         footer: &Footer,
-        global_buffers: Vec<Range<u64>>,
-        columns: Vec<Range<u64>>,
+        global_buffers: Vec<Span>,
+        columns: Vec<Span>,
         descriptor: &[u8],
         end: Part,
     ) -> Result<Self> {
-        let data_end = global_buffers.first().map_or(0, |span| span.start);
+        let data_end = global_buffers.first().map_or(0, Span::start);
         let read = || {
             let descriptor = FileDescriptor::decode(descriptor)
                 .map_err(|e| Error::corrupt(format!("the file descriptor does not decode: {e}")))?;
@@ -77,8 +77,8 @@ impl FileIndex {
             "a file inside a buffer has version {}",
             footer.version
         );
+        let table = footer.column_table().cut(0, &bytes).unwrap_or_default();
         let end = Part { start: 0, bytes };
-        let table = end.get(&(footer.cmo_start..footer.gbo_start)).unwrap_or_default();
         let mut columns = column_table(&footer, &mut Cursor::new(&table)).at(footer.cmo_start)?;
         columns.truncate(fields.len());
         fields.truncate(columns.len());
@@ -97,6 +97,7 @@ impl FileIndex {
 
     /// The metadata of column `column`, if it was read together with the end of the file.
     pub(crate) fn column_bytes(&self, column: u32) -> Option<Bytes> {
-        self.end.get(self.columns.get(usize::try_from(column).ok()?)?)
+        let span = self.columns.get(usize::try_from(column).ok()?)?;
+        span.cut(self.end.start, &self.end.bytes)
     }
 }

@@ -30,11 +30,20 @@ pub(crate) mod footer;
 mod golden;
 pub(crate) mod index;
 pub(crate) mod tail;
-mod version;
 pub(crate) mod write;
 pub(crate) mod zone_place;
 
 pub(crate) use column::{Column, PageEncoding};
 pub(crate) use index::FileIndex;
 pub(crate) use tail::{Tail, tail_span};
-pub use version::Version;
+
+use crate::version::Version;
+
+/// Where page buffers and global buffers of a file must start: at multiples of this.
+fn buffer_alignment(version: Version) -> u64 {
+    match version {
+        // Compaction writes 2.0 files without padding.
+        Version::V2_0 => 1,
+        Version::V2_1 | Version::V2_2 => write::ALIGNMENT,
+    }
+}

@@ -5,12 +5,10 @@
 //! to open a file, so a wide file costs only its tables and its descriptor.
 //!
 //! ```text
-//! let mut tail = Tail::parse(file_bytes, span.start, bytes)?;
+//! let mut tail = Tail::parse(file_bytes, span.start(), bytes)?;
 //! while let Some(span) = tail.missing() { tail.supply(fetch(span))?; }
 //! let index = tail.into_index()?;
 //! ```
-
-use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 
@@ -18,13 +16,14 @@ use super::footer::{ENTRY_BYTES, FOOTER_BYTES, Footer};
 use super::index::FileIndex;
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
+use crate::span::Span;
 
 /// Column metadata may be shared between columns; this often, over all columns.
 const MAX_METADATA_SHARING: u64 = 16;
 
 /// The span to read first: the last `guess` bytes, at least the footer.
-pub(crate) fn tail_span(file_bytes: u64, guess: u64) -> Range<u64> {
-    file_bytes.saturating_sub(guess.max(FOOTER_BYTES))..file_bytes
+pub(crate) fn tail_span(file_bytes: u64, guess: u64) -> Span {
+    Span::between(file_bytes.saturating_sub(guess.max(FOOTER_BYTES)), file_bytes)
 }
 
 /// Bytes of a file and where they start.
@@ -34,21 +33,12 @@ pub(crate) struct Part {
     pub(crate) bytes: Bytes,
 }
 
-impl Part {
-    /// The bytes of `span`, when all of them are here.
-    pub(crate) fn get(&self, span: &Range<u64>) -> Option<Bytes> {
-        let start = usize::try_from(span.start.checked_sub(self.start)?).ok()?;
-        let end = usize::try_from(span.end.checked_sub(self.start)?).ok()?;
-        (start <= end && end <= self.bytes.len()).then(|| self.bytes.slice(start..end))
-    }
-}
-
 /// Both tables, checked.
 #[derive(Debug)]
 struct Tables {
-    global_buffers: Vec<Range<u64>>,
-    columns: Vec<Range<u64>>,
-    descriptor: Range<u64>,
+    global_buffers: Vec<Span>,
+    columns: Vec<Span>,
+    descriptor: Span,
 }
 
 /// What is known of a file from its end.
@@ -80,40 +70,40 @@ impl Tail {
     }
 
     /// The next span to read and [`supply`](Self::supply), or `None` when the index can be built.
-    pub(crate) fn missing(&self) -> Option<Range<u64>> {
+    pub(crate) fn missing(&self) -> Option<Span> {
         let known = self.end.start;
         let Some(tables) = &self.tables else {
-            return Some(self.footer.tables().start..known);
+            return Some(Span::between(self.footer.tables().start(), known));
         };
-        let span = tables.descriptor.clone();
-        if self.descriptor.is_some() || span.start >= known {
+        let span = tables.descriptor;
+        if self.descriptor.is_some() || span.start() >= known {
             return None;
         }
         // The metadata of the columns lies between the descriptor and what is known. If it is
         // small, it comes along with the same read.
-        let gap = known.saturating_sub(span.start);
-        let with_columns = gap <= self.end.bytes.len() as u64 || span.end >= known;
-        Some(if with_columns { span.start..known } else { span })
+        let all = Span::between(span.start(), known);
+        let with_columns = all.len() <= self.end.bytes.len() as u64 || span.end() >= known;
+        Some(if with_columns { all } else { span })
     }
 
     /// Takes the bytes of the span that [`missing`](Self::missing) named.
     pub(crate) fn supply(&mut self, bytes: Bytes) -> Result<()> {
         let span = self.missing().unwrap_or_default();
-        let needed = span.end.saturating_sub(span.start);
+        let needed = span.len();
         if bytes.len() as u64 != needed {
             return Err(Error::invalid(format!(
                 "{} bytes were supplied for the {needed} of the span {span:?}",
                 bytes.len()
             )));
         }
-        if span.end == self.end.start {
+        if span.end() == self.end.start {
             let mut joined =
                 BytesMut::with_capacity(bytes.len().saturating_add(self.end.bytes.len()));
             joined.extend_from_slice(&bytes);
             joined.extend_from_slice(&self.end.bytes);
-            self.end = Part { start: span.start, bytes: joined.freeze() };
+            self.end = Part { start: span.start(), bytes: joined.freeze() };
         } else {
-            self.descriptor = Some(Part { start: span.start, bytes });
+            self.descriptor = Some(Part { start: span.start(), bytes });
         }
         self.parse_tables()
     }
@@ -121,8 +111,8 @@ impl Tail {
     /// The serialized descriptor, once it was read.
     pub(crate) fn descriptor(&self) -> Option<Bytes> {
         let span = &self.tables.as_ref()?.descriptor;
-        let apart = self.descriptor.as_ref().and_then(|part| part.get(span));
-        apart.or_else(|| self.end.get(span))
+        let apart = self.descriptor.as_ref().and_then(|part| span.cut(part.start, &part.bytes));
+        apart.or_else(|| span.cut(self.end.start, &self.end.bytes))
     }
 
     /// The index of the file. Call when nothing is missing.
@@ -148,31 +138,31 @@ impl Tail {
             return Ok(());
         }
         let span = self.footer.tables();
-        let Some(bytes) = self.end.get(&span) else { return Ok(()) };
+        let Some(bytes) = span.cut(self.end.start, &self.end.bytes) else { return Ok(()) };
         let mut cursor = Cursor::new(&bytes);
-        let columns = column_table(&self.footer, &mut cursor).at(span.start)?;
+        let columns = column_table(&self.footer, &mut cursor).at(span.start())?;
         let global_buffers = self.buffer_table(&mut cursor).at(self.footer.gbo_start)?;
-        let descriptor = global_buffers.first().cloned().unwrap_or_default();
+        let descriptor = global_buffers.first().copied().unwrap_or_default();
         self.tables = Some(Tables { global_buffers, columns, descriptor });
         Ok(())
     }
 
-    fn buffer_table(&self, cursor: &mut Cursor<'_>) -> Result<Vec<Range<u64>>> {
+    fn buffer_table(&self, cursor: &mut Cursor<'_>) -> Result<Vec<Span>> {
         let end = self.file_bytes.saturating_sub(FOOTER_BYTES);
-        let alignment = self.footer.version.buffer_alignment();
+        let alignment = super::buffer_alignment(self.footer.version);
         let meta_start = self.footer.column_meta_start;
         entries(cursor, self.footer.num_global_buffers, self.footer.gbo_start, |i, span| {
             ensure!(
-                span.end <= end,
+                span.end() <= end,
                 "global buffer {i} lies at bytes {span:?}, beyond the footer at {end}"
             );
             ensure!(
-                span.start.is_multiple_of(alignment),
+                span.start().is_multiple_of(alignment),
                 "global buffer {i} starts at byte {}, not at a multiple of {alignment}",
-                span.start
+                span.start()
             );
             ensure!(
-                i > 0 || span.end <= meta_start,
+                i > 0 || span.end() <= meta_start,
                 "the descriptor lies at bytes {span:?}, not before the column metadata at \
                  {meta_start}"
             );
@@ -182,19 +172,17 @@ impl Tail {
 }
 
 /// Where the metadata of each column is.
-pub(super) fn column_table(footer: &Footer, cursor: &mut Cursor<'_>) -> Result<Vec<Range<u64>>> {
-    let region = footer.column_meta_start..footer.cmo_start;
-    let mut total = 0u64;
+pub(super) fn column_table(footer: &Footer, cursor: &mut Cursor<'_>) -> Result<Vec<Span>> {
+    let region = footer.column_metadata();
     let columns = entries(cursor, footer.num_columns, footer.cmo_start, |i, span| {
         ensure!(
-            region.start <= span.start && span.end <= region.end,
+            region.contains(&span),
             "the metadata of column {i} lies at bytes {span:?}, outside the column metadata \
              at {region:?}"
         );
-        total = total.saturating_add(span.end.saturating_sub(span.start));
         Ok(())
     })?;
-    let region_bytes = region.end.saturating_sub(region.start);
+    let (total, region_bytes) = (Span::total(&columns), region.len());
     ensure!(
         total <= region_bytes.saturating_mul(MAX_METADATA_SHARING),
         "the columns share their metadata so often that {region_bytes} bytes count as {total}"
@@ -207,20 +195,20 @@ fn entries(
     cursor: &mut Cursor<'_>,
     count: u32,
     table_start: u64,
-    mut check: impl FnMut(u32, &Range<u64>) -> Result<()>,
-) -> Result<Vec<Range<u64>>> {
+    check: impl Fn(u32, Span) -> Result<()>,
+) -> Result<Vec<Span>> {
     (0..count)
         .map(|i| {
             let entry = || {
                 let position = cursor.u64("position")?;
                 let size = cursor.u64("size")?;
-                let Some(end) = position.checked_add(size) else {
+                let Some(span) = Span::at(position, size) else {
                     return Err(Error::corrupt(format!(
                         "entry {i} has position {position} and size {size}, whose sum overflows"
                     )));
                 };
-                check(i, &(position..end))?;
-                Ok(position..end)
+                check(i, span)?;
+                Ok(span)
             };
             let mut entry = entry;
             entry().at(table_start.saturating_add(u64::from(i).saturating_mul(ENTRY_BYTES)))
@@ -231,17 +219,17 @@ fn entries(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::Version;
     use crate::container::write::{ALIGNMENT, encode_column, encode_tail, tests::example_file};
     use crate::proto::file::{Field, FileDescriptor, Schema};
+    use crate::span::span;
+    use crate::version::Version;
 
     /// Opens with a tail of `guess` bytes; returns the spans read.
-    fn open(file: &[u8], guess: u64) -> Result<(FileIndex, Vec<Range<u64>>)> {
-        let bytes = |span: &Range<u64>| {
-            Bytes::copy_from_slice(&file[span.start as usize..span.end as usize])
-        };
+    fn open(file: &[u8], guess: u64) -> Result<(FileIndex, Vec<Span>)> {
+        let file = Bytes::copy_from_slice(file);
+        let bytes = |span: &Span| span.cut(0, &file).unwrap();
         let span = tail_span(file.len() as u64, guess);
-        let mut tail = Tail::parse(file.len() as u64, span.start, bytes(&span))?;
+        let mut tail = Tail::parse(file.len() as u64, span.start(), bytes(&span))?;
         let mut spans = vec![span];
         while let Some(span) = tail.missing() {
             tail.supply(bytes(&span))?;
@@ -264,7 +252,9 @@ mod tests {
         let descriptor = FileDescriptor { schema: Some(schema), length: 0 };
         let columns = vec![encode_column(&[], false, None); 1000];
         let mut file = vec![0; ALIGNMENT as usize];
-        file.extend(encode_tail(Version::V2_2, &descriptor, &columns, &[0..7], ALIGNMENT).unwrap());
+        file.extend(
+            encode_tail(Version::V2_2, &descriptor, &columns, &[span(0..7)], ALIGNMENT).unwrap(),
+        );
         file
     }
 
@@ -276,13 +266,13 @@ mod tests {
             assert_eq!(index.schema.field(0).name(), "x");
             assert_eq!((index.version, index.num_rows), (Version::V2_1, 3));
             assert_eq!((index.data_end, index.file_bytes), (0x80, 338));
-            assert_eq!(index.global_buffers, [0x80..0x9d]);
-            assert_eq!(index.columns, [0x9d..0x10a]);
+            assert_eq!(index.global_buffers, [span(0x80..0x9d)]);
+            assert_eq!(index.columns, [span(0x9d..0x10a)]);
             assert!(spans.len() <= 3, "{spans:?}");
-            let total: u64 = spans.iter().map(|span| span.end - span.start).sum();
+            let total = Span::total(&spans);
             assert!(total <= guess.clamp(40, 338).max(338 - 0x80), "{guess}: {spans:?}");
         }
-        assert_eq!(open(&file, 338).unwrap().1, [0..338]);
+        assert_eq!(open(&file, 338).unwrap().1, [span(0..338)]);
         assert_eq!(open(&file, 338 - 0x80).unwrap().1.len(), 1);
     }
 
@@ -291,9 +281,9 @@ mod tests {
         let file = wide_file();
         let (index, spans) = open(&file, 4096).unwrap();
         assert_eq!(index.columns.len(), 1000);
-        assert_eq!(index.global_buffers[1], 0..7);
-        let tables = index.columns[999].end;
-        assert_eq!(spans[1], tables..file.len() as u64 - 4096);
+        assert_eq!(index.global_buffers[1], span(0..7));
+        let tables = index.columns[999].end();
+        assert_eq!(spans[1], span(tables..file.len() as u64 - 4096));
         assert_eq!(spans[2], index.global_buffers[0]);
         assert!(index.column_bytes(5).is_none());
         let (index, spans) = open(&file, 65_536).unwrap();
@@ -332,14 +322,13 @@ mod tests {
     fn shared_metadata_is_bounded() {
         let mut file = wide_file();
         let (index, _) = open(&file, u64::MAX).unwrap();
-        let table = index.columns[999].end as usize;
-        let region = index.columns[0].start..index.columns[999].end;
+        let table = index.columns[999].end() as usize;
+        let region = Span::between(index.columns[0].start(), index.columns[999].end());
         let forge = |file: &mut Vec<u8>, columns: usize| {
             for column in 0..columns {
                 let at = table + column * 16;
-                file[at..at + 8].copy_from_slice(&region.start.to_le_bytes());
-                let size = region.end - region.start;
-                file[at + 8..at + 16].copy_from_slice(&size.to_le_bytes());
+                file[at..at + 8].copy_from_slice(&region.start().to_le_bytes());
+                file[at + 8..at + 16].copy_from_slice(&region.len().to_le_bytes());
             }
         };
         forge(&mut file, 15);

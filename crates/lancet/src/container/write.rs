@@ -7,11 +7,8 @@
     reason = "sizes of buffers in memory; their sums stay far below 2^64"
 )]
 
-use std::ops::Range;
-
 use prost::Message;
 
-use super::Version;
 use super::footer::Footer;
 use crate::error::{Error, Result};
 use crate::proto::any;
@@ -20,6 +17,8 @@ use crate::proto::file::FileDescriptor;
 use crate::proto::file_v2::{
     ColumnMetadata, DirectEncoding, Encoding, column_metadata, encoding::Location,
 };
+use crate::span::Span;
+use crate::version::Version;
 
 /// Every buffer starts at a multiple of this.
 pub(crate) const ALIGNMENT: u64 = 64;
@@ -35,7 +34,7 @@ pub(crate) fn padding(position: u64) -> &'static [u8] {
 #[derive(Debug, Clone)]
 pub(crate) struct WrittenPage {
     /// Where its buffers are, padding excluded.
-    pub(crate) buffers: Vec<Range<u64>>,
+    pub(crate) buffers: Vec<Span>,
     /// Rows, times the dimensions of all fixed-size lists of structs around the leaf.
     pub(crate) length: u64,
     /// Number of its first row.
@@ -49,7 +48,7 @@ pub(crate) struct WrittenPage {
 pub(crate) fn encode_column(
     pages: &[WrittenPage],
     is_blob: bool,
-    zone_map: Option<(&Range<u64>, Vec<u8>)>,
+    zone_map: Option<(Span, Vec<u8>)>,
 ) -> Vec<u8> {
     let mut values = ColumnEncoding { encoding: Some(column_encoding::Encoding::Values(Empty {})) };
     if is_blob {
@@ -57,8 +56,8 @@ pub(crate) fn encode_column(
         values = ColumnEncoding { encoding: Some(column_encoding::Encoding::Blob(Box::new(blob))) };
     }
     let pages = pages.iter().map(|page| column_metadata::Page {
-        buffer_offsets: page.buffers.iter().map(|span| span.start).collect(),
-        buffer_sizes: page.buffers.iter().map(|span| span.end - span.start).collect(),
+        buffer_offsets: page.buffers.iter().map(Span::start).collect(),
+        buffer_sizes: page.buffers.iter().map(Span::len).collect(),
         length: page.length,
         encoding: Some(direct(page.encoding.clone())),
         priority: page.priority,
@@ -67,8 +66,8 @@ pub(crate) fn encode_column(
     let metadata = ColumnMetadata {
         encoding: Some(direct(encoding.unwrap_or_else(|| any::wrap(&values)))),
         pages: pages.collect(),
-        buffer_offsets: buffer.iter().map(|span| span.start).collect(),
-        buffer_sizes: buffer.iter().map(|span| span.end - span.start).collect(),
+        buffer_offsets: buffer.iter().map(Span::start).collect(),
+        buffer_sizes: buffer.iter().map(Span::len).collect(),
     };
     metadata.encode_to_vec()
 }
@@ -83,7 +82,7 @@ pub(crate) fn encode_tail(
     version: Version,
     descriptor: &FileDescriptor,
     columns: &[Vec<u8>],
-    user_buffers: &[Range<u64>],
+    user_buffers: &[Span],
     position: u64,
 ) -> Result<Vec<u8>> {
     if !position.is_multiple_of(ALIGNMENT) {
@@ -96,12 +95,12 @@ pub(crate) fn encode_tail(
 
     let mut out = descriptor.encode_to_vec();
     let at = |out: &Vec<u8>| position + out.len() as u64;
-    let descriptor_span = position..at(&out);
+    let descriptor_span = Span::between(position, at(&out));
     let cmo_start = encode_columns(columns, position, &mut out);
     let gbo_start = at(&out);
     encode_table(std::slice::from_ref(&descriptor_span), &mut out);
     encode_table(user_buffers, &mut out);
-    let column_meta_start = descriptor_span.end;
+    let column_meta_start = descriptor_span.end();
     let footer = Footer {
         column_meta_start,
         cmo_start,
@@ -140,17 +139,17 @@ fn encode_columns(columns: &[Vec<u8>], position: u64, out: &mut Vec<u8>) -> u64 
     for column in columns {
         let start = position + out.len() as u64;
         out.extend_from_slice(column);
-        spans.push(start..start + column.len() as u64);
+        spans.push(Span::between(start, position + out.len() as u64));
     }
     let table = position + out.len() as u64;
     encode_table(&spans, out);
     table
 }
 
-fn encode_table(spans: &[Range<u64>], out: &mut Vec<u8>) {
+fn encode_table(spans: &[Span], out: &mut Vec<u8>) {
     for span in spans {
-        out.extend_from_slice(&span.start.to_le_bytes());
-        out.extend_from_slice(&(span.end - span.start).to_le_bytes());
+        out.extend_from_slice(&span.start().to_le_bytes());
+        out.extend_from_slice(&span.len().to_le_bytes());
     }
 }
 
@@ -162,6 +161,7 @@ pub(super) mod tests {
     use crate::proto::encodings21::page_layout::Layout;
     use crate::proto::encodings21::{CompressiveEncoding, Flat, MiniBlockLayout, PageLayout};
     use crate::proto::file;
+    use crate::span::span;
 
     fn layout() -> PageLayout {
         let flat = Compression::Flat(Flat { bits_per_value: 32, data: None });
@@ -195,7 +195,7 @@ pub(super) mod tests {
         out.extend_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0xfe, 0xfe, 0xfe, 0xfe]);
         out.extend_from_slice(padding(0x58));
         let page = WrittenPage {
-            buffers: vec![0..2, 64..88],
+            buffers: vec![span(0..2), span(64..88)],
             length: 3,
             priority: 0,
             encoding: any::wrap(&layout()),
@@ -242,7 +242,7 @@ pub(super) mod tests {
         let bytes = index.column_bytes(0).unwrap();
         let column = Column::parse(&bytes, &index, 0).unwrap();
         assert_eq!((index.num_rows, column.num_rows), (3, 3));
-        assert_eq!(column.pages[0].buffers, [0..2, 64..88]);
+        assert_eq!(column.pages[0].buffers, [span(0..2), span(64..88)]);
         assert_eq!(column.pages[0].encoding, PageEncoding::Layout(layout()));
     }
 

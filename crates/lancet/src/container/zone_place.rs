@@ -1,7 +1,5 @@
 //! Where the zone map of a column is, by the encoding of the column; see [`crate::zones`].
 
-use std::ops::Range;
-
 use prost::Message;
 
 use super::cost;
@@ -10,6 +8,7 @@ use crate::proto::any;
 use crate::proto::encodings::buffer::BufferType;
 use crate::proto::encodings::column_encoding::Encoding;
 use crate::proto::encodings::{Buffer, ColumnEncoding, Empty, ZoneIndex};
+use crate::span::Span;
 
 /// Field number of `zone_index`.
 const ZONE_INDEX: u64 = 2;
@@ -19,24 +18,16 @@ const ZONE_INDEX: u64 = 2;
 pub(crate) struct ZonePlace {
     pub(crate) rows_per_zone: u32,
     /// Where it is in the file.
-    pub(crate) span: Range<u64>,
+    pub(crate) span: Span,
 }
 
 /// What a column encoding says about a zone map; none if it says nothing.
 pub(crate) type FoundPlace = Option<Result<ZonePlace, Corrupt>>;
 
 impl ZonePlace {
-    pub(crate) fn size_bytes(&self) -> u64 {
-        self.span.end.saturating_sub(self.span.start)
-    }
-
     /// Looks into an encoding and its bytes; `buffers` are those of the column. The record may be
     /// followed by one that other readers take instead, so it is looked for among the bytes.
-    pub(crate) fn find(
-        encoding: &ColumnEncoding,
-        bytes: &[u8],
-        buffers: &[Range<u64>],
-    ) -> FoundPlace {
+    pub(crate) fn find(encoding: &ColumnEncoding, bytes: &[u8], buffers: &[Span]) -> FoundPlace {
         let mut records =
             cost::fields(bytes).filter(|(number, _)| *number == ZONE_INDEX).map(|(_, bytes)| bytes);
         let record = records.next()?;
@@ -48,7 +39,7 @@ impl ZonePlace {
         })
     }
 
-    fn parse(record: &[u8], encoding: &ColumnEncoding, buffers: &[Range<u64>]) -> Result<Self> {
+    fn parse(record: &[u8], encoding: &ColumnEncoding, buffers: &[Span]) -> Result<Self> {
         let message = ZoneIndex::decode(record)
             .map_err(|e| Error::corrupt(format!("the `zone_index` does not decode: {e}")))?;
         ensure!(message.rows_per_zone > 0, "a zone map has zones of 0 rows");
@@ -68,7 +59,7 @@ impl ZonePlace {
             "the buffer of a zone map is none of the column"
         );
         let span = usize::try_from(buffer_index).ok().and_then(|index| buffers.get(index));
-        let Some(span) = span.cloned() else {
+        let Some(&span) = span else {
             let found = buffers.len();
             let rule = format!("a zone map is buffer {buffer_index} of {found} buffers");
             return Err(Error::corrupt(rule));
@@ -103,8 +94,9 @@ pub(crate) fn encode_zone_index(rows_per_zone: u32, buffer: u32, followed: bool)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::span::span;
 
-    const BUFFERS: [Range<u64>; 1] = [64..529];
+    const BUFFERS: [Span; 1] = [span(64..529)];
 
     fn encoding(followed: bool) -> Vec<u8> {
         let any = encode_zone_index(4, 0, followed);
@@ -122,7 +114,7 @@ mod tests {
         assert_eq!(encoding(true), [&expected[..], &[0x0a, 0]].concat());
         for followed in [false, true] {
             let place = find(&encoding(followed)).unwrap().unwrap();
-            assert_eq!(place, ZonePlace { rows_per_zone: 4, span: 64..529 });
+            assert_eq!(place, ZonePlace { rows_per_zone: 4, span: BUFFERS[0] });
         }
         assert!(find(&[0x0a, 0]).is_none());
     }

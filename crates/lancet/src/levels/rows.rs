@@ -63,26 +63,26 @@ impl<'a> Rows<'a> {
         mut on: impl FnMut(Range<usize>, Range<usize>),
     ) -> Result<()> {
         let (entry, value) = self.preamble();
-        let mut cursor = Cursor { rows: self, row: 0, entry, value };
+        let mut walk = RowWalk { rows: self, row: 0, entry, value };
         for wanted in wanted {
-            cursor.advance_to(wanted.start)?;
-            let (entry, value) = (cursor.entry, cursor.value);
-            cursor.advance_to(wanted.end)?;
-            on(entry..cursor.entry, value..cursor.value);
+            walk.advance_to(wanted.start)?;
+            let (entry, value) = (walk.entry, walk.value);
+            walk.advance_to(wanted.end)?;
+            on(entry..walk.entry, value..walk.value);
         }
         Ok(())
     }
 }
 
 /// Stands at the first entry of `row`, or at the end.
-struct Cursor<'a> {
+struct RowWalk<'a> {
     rows: &'a Rows<'a>,
     row: usize,
     entry: usize,
     value: usize,
 }
 
-impl Cursor<'_> {
+impl RowWalk<'_> {
     fn advance_to(&mut self, row: usize) -> Result<()> {
         let Some(skipped) = row.checked_sub(self.row) else {
             return Err(Error::invalid("row ranges are out of order"));

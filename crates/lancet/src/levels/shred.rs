@@ -182,7 +182,7 @@ impl Walk {
     }
 
     fn piece(&mut self, number: usize, piece: &LeafPiece) {
-        let mut entries = Entries {
+        let mut entries = PieceEntries {
             rep: vec![self.full.max_rep; if self.full.max_rep > 0 { piece.num_rows } else { 0 }],
             def: vec![0; piece.num_rows],
         };
@@ -265,12 +265,12 @@ impl Walk {
 }
 
 /// The entries of one piece; `rep` is empty without lists.
-struct Entries {
+struct PieceEntries {
     rep: Vec<u16>,
     def: Vec<u16>,
 }
 
-impl Entries {
+impl PieceEntries {
     /// Marks entries whose slot is null, unless something further out was null already.
     fn mark_nulls(&mut self, validity: &NullBuffer, place: &Place<'_>) -> bool {
         let owned: usize = place.ranges.iter().map(Range::len).sum();

@@ -118,10 +118,7 @@ mod tests {
     use crate::codec::FixedValues;
 
     fn numbers(values: impl Iterator<Item = u64>) -> Values {
-        let mut out = FixedValues::new(64);
-        out.data.to_mut().extend(values);
-        out.len = out.data.len() / 8;
-        Values::Fixed(out)
+        Values::Fixed(FixedValues::from_words(values))
     }
 
     fn scattered(n: u64, distinct: u64) -> Values {

@@ -14,8 +14,8 @@ const STRETCH: usize = 256;
 /// serves exponents and codes, the second counters and clocks.
 pub(crate) fn entropy_bytes(values: &FixedValues) -> Option<f64> {
     let width = values.width_bytes().filter(|width| (1..=16).contains(width))?;
-    let data = values.data.as_slice();
-    let stretches = stretches(values.len);
+    let data = values.data();
+    let stretches = stretches(values.len());
     let mut bits = 0.0;
     let mut seen = 0;
     for place in 0..width {
@@ -33,7 +33,7 @@ pub(crate) fn entropy_bytes(values: &FixedValues) -> Option<f64> {
         }
         bits += entropy_bits(&plain).min(entropy_bits(&steps));
     }
-    (seen > 0).then(|| bits / 8.0 * values.len as f64 / f64::from(seen))
+    (seen > 0).then(|| bits / 8.0 * values.len() as f64 / f64::from(seen))
 }
 
 /// Parts of the page, spread evenly.
@@ -61,7 +61,7 @@ mod tests {
         for number in numbers {
             values.append_flat(&number.to_le_bytes(), 0..1).unwrap();
         }
-        entropy_bytes(&values).unwrap() / values.len as f64
+        entropy_bytes(&values).unwrap() / values.len() as f64
     }
 
     #[test]

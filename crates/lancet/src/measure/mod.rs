@@ -53,8 +53,8 @@ pub(crate) fn measure(values: &Values, valid: Option<&[bool]>) -> Measures {
 }
 
 fn is_constant_fixed(fixed: &FixedValues, first: usize, valid: Option<&[bool]>) -> bool {
-    let mut rest = valid_after(first, fixed.len, valid);
-    if fixed.bits == 1 {
+    let mut rest = valid_after(first, fixed.len(), valid);
+    if fixed.bits() == 1 {
         let bit = fixed.bit(first);
         return rest.all(|i| fixed.bit(i) == bit);
     }
@@ -101,10 +101,7 @@ mod tests {
     }
 
     fn numbers(values: &[u32]) -> Values {
-        let mut out = FixedValues::new(32);
-        out.data.to_mut().extend_from_slice(values);
-        out.len = values.len();
-        Values::Fixed(out)
+        Values::Fixed(FixedValues::from_words(values.iter().copied()))
     }
 
     #[test]

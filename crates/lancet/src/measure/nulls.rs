@@ -7,7 +7,7 @@ use crate::codec::Values;
 pub(crate) fn fill_nulls(values: &mut Values, valid: &[bool]) {
     let Values::Fixed(fixed) = values else { return };
     let width = fixed.width_bytes();
-    let bytes = fixed.data.to_mut().as_slice_mut();
+    let bytes = fixed.data_mut();
     match width {
         Some(1) => fill::<1>(bytes, valid),
         Some(2) => fill::<2>(bytes, valid),
@@ -35,15 +35,12 @@ mod tests {
 
     #[test]
     fn nulls_repeat_what_was_before() {
-        let mut fixed = FixedValues::new(16);
-        fixed.data.to_mut().extend_from_slice(&[0_u16, 5, 0, 0, 6, 0]);
-        fixed.len = 6;
-        let mut values = Values::Fixed(fixed);
+        let mut values = Values::Fixed(FixedValues::from_words([0_u16, 5, 0, 0, 6, 0]));
         fill_nulls(&mut values, &[false, true, false, false, true, false]);
         let Values::Fixed(fixed) = &values else { panic!() };
-        assert_eq!(fixed.data.typed_data::<u16>(), [5, 5, 5, 5, 6, 6]);
+        assert_eq!(fixed.words::<u16>(), [5, 5, 5, 5, 6, 6]);
         fill_nulls(&mut values, &[false; 6]);
         let Values::Fixed(fixed) = &values else { panic!() };
-        assert_eq!(fixed.data.typed_data::<u16>(), [5, 5, 5, 5, 6, 6]);
+        assert_eq!(fixed.words::<u16>(), [5, 5, 5, 5, 6, 6]);
     }
 }

@@ -16,11 +16,11 @@ pub(crate) struct NumberMeasures {
 
 /// Measures numbers; `None` for other widths.
 pub(crate) fn measure_numbers(values: &FixedValues) -> Option<NumberMeasures> {
-    match values.bits {
-        8 => Some(measure_words(values.data.as_slice(), 1)),
-        16 => Some(measure_words(values.data.typed_data::<u16>(), 2)),
-        32 => Some(measure_words(values.data.typed_data::<u32>(), 4)),
-        64 => Some(measure_words(values.data.typed_data::<u64>(), 8)),
+    match values.bits() {
+        8 => Some(measure_words(values.data(), 1)),
+        16 => Some(measure_words(values.words::<u16>(), 2)),
+        32 => Some(measure_words(values.words::<u32>(), 4)),
+        64 => Some(measure_words(values.words::<u64>(), 8)),
         _ => None,
     }
 }
@@ -49,10 +49,7 @@ mod tests {
     use super::*;
 
     fn words<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> FixedValues {
-        let mut out = FixedValues::new(size_of::<T>() as u64 * 8);
-        out.data.to_mut().extend_from_slice(values);
-        out.len = values.len();
-        out
+        FixedValues::from_words(values.iter().copied())
     }
 
     #[test]

@@ -8,8 +8,6 @@
 //! | 0 | 0 | an empty value |
 //! | 0 | p | null; `p >> 16` is the definition level |
 
-use std::ops::Range;
-
 use bytes::Bytes;
 
 use super::PageTask;
@@ -18,15 +16,17 @@ use super::layout::{BlobLayout, Layout};
 use super::mini_block::encode::{ChunkSize, MiniBlockInput};
 use super::mini_block::{self, MiniBlockIndex};
 use super::rules::Rules;
-use super::sink::{LeafSink, LeafType, SinkValues};
+use super::sink::{LeafSink, SinkValues};
 use crate::codec::{Encoding, FixedValues, Scratch, ValueType, Values, VariableValues};
-use crate::error::{Error, Result, ensure};
+use crate::error::{Error, Result};
 use crate::levels::{Layer, LayerKind, Numbering};
+use crate::schema::leaves::LeafType;
+use crate::span::Span;
 
 /// The payloads of a batch, as spans of the file; null and empty values have empty spans.
 #[derive(Debug, Default)]
 pub(crate) struct Descriptions {
-    pub(crate) spans: Vec<Range<u64>>,
+    pub(crate) spans: Vec<Span>,
 }
 
 impl Descriptions {
@@ -34,7 +34,7 @@ impl Descriptions {
     pub(crate) const ENTRY_BYTES: u64 = 16;
 
     pub(crate) fn push_default(&mut self, n: usize) -> Result<()> {
-        self.spans.resize(self.spans.len().saturating_add(n), 0..0);
+        self.spans.resize(self.spans.len().saturating_add(n), Span::default());
         Ok(())
     }
 
@@ -57,10 +57,9 @@ impl Descriptions {
     pub(crate) fn as_values(&self) -> Values {
         let mut fields = [FixedValues::new(64), FixedValues::new(64)];
         for span in &self.spans {
-            let pair = [span.start, span.end.saturating_sub(span.start)];
+            let pair = [span.start(), span.len()];
             for (field, value) in fields.iter_mut().zip(pair) {
-                field.data.to_mut().push(value);
-                field.len = field.len.saturating_add(1);
+                field.push_word(value);
             }
         }
         let children = fields.map(Values::Fixed).into_iter().collect();
@@ -99,15 +98,14 @@ pub(super) fn decode(
     let SinkValues::Blob(out) = &mut sink.values else {
         return Err(Error::corrupt("a blob page in a column that is not one"));
     };
-    let pairs = positions.data.typed_data::<u64>().iter();
-    let pairs = pairs.zip(sizes.data.typed_data::<u64>());
+    let pairs = positions.words::<u64>().iter();
+    let pairs = pairs.zip(sizes.words::<u64>());
     for (position, size) in pairs {
         let (span, level) = match (*position, *size) {
-            (_, 0) => (0..0, null_level(*position, max_def)?),
+            (_, 0) => (Span::default(), null_level(*position, max_def)?),
             (position, size) => {
-                let end = position.checked_add(size);
-                ensure!(end.is_some(), "a blob of {size} bytes at {position}");
-                (position..end.unwrap_or(position), 0)
+                let rule = || Error::corrupt(format!("a blob of {size} bytes at {position}"));
+                (Span::at(position, size).ok_or_else(rule)?, 0)
             }
         };
         out.spans.push(span);
@@ -144,8 +142,7 @@ pub(crate) fn encode(
         let def = levels.def.and_then(|def| def.get(i)).copied().unwrap_or(0);
         let pair = if def > 0 { [u64::from(def) << 16, 0] } else { [*position, *size] };
         for (field, value) in fields.iter_mut().zip(pair) {
-            field.data.to_mut().push(value);
-            field.len = field.len.saturating_add(1);
+            field.push_word(value);
         }
     }
     let children = fields.map(Values::Fixed).into_iter().collect();

@@ -16,13 +16,14 @@ use bytes::Bytes;
 use super::encode::{EncodedPage, LevelForms, PageLevels, level_encoding};
 use super::layout::{ConstantLayout, ConstantValue, Layout};
 use super::rules::Rules;
-use super::sink::{LeafSink, LeafType, SinkValues};
+use super::sink::{LeafSink, SinkValues};
 use super::{Page, PageTask, count_rows};
 use crate::bits::Planes;
 use crate::codec::{Dictionary, Encoding, Offsets, Scratch, ValueType, Values, block};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::{Layer, Numbering};
+use crate::schema::leaves::LeafType;
 
 /// The levels and the value of a constant page.
 #[derive(Debug)]
@@ -194,10 +195,9 @@ fn fixed_scalar(value: &[u8], value_type: &ValueType) -> Result<Values> {
     let Values::Fixed(fixed) = &mut values else {
         return Err(Error::corrupt("a constant of a type that cannot be one"));
     };
-    let width = usize::try_from(fixed.bits.div_ceil(8)).unwrap_or(usize::MAX);
+    let width = usize::try_from(fixed.bits().div_ceil(8)).unwrap_or(usize::MAX);
     ensure!(value.len() == width, "a constant of {} bytes for a type of {width}", value.len());
-    fixed.data.to_mut().extend_from_slice(value);
-    fixed.len = 1;
+    fixed.append_flat(value, 0..1)?;
     Ok(values)
 }
 
@@ -288,7 +288,7 @@ pub(super) fn encode(
 fn encode_scalar(scalar: &Values) -> Result<(ConstantValue, Option<Bytes>)> {
     let parts: Vec<Vec<u8>> = match scalar {
         Values::Fixed(fixed) => {
-            let value = fixed.data.as_slice();
+            let value = fixed.data();
             if value.len() <= 32 {
                 return Ok((ConstantValue::Inline(value.to_vec()), None));
             }

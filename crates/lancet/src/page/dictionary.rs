@@ -84,15 +84,11 @@ impl DictionaryValues {
             return Err(Error::invalid(format!(
                 "the pages of this batch have more distinct values than {}-bit keys can number; \
                  ask for fewer rows at a time",
-                self.keys.bits
+                self.keys.bits()
             )));
         }
         let width = self.keys.width_bytes().unwrap_or(0);
-        self.keys
-            .data
-            .to_mut()
-            .extend_from_slice(key.to_le_bytes().get(..width).unwrap_or_default());
-        self.keys.len = self.keys.len.saturating_add(1);
+        self.keys.push(key.to_le_bytes().get(..width).unwrap_or_default());
         Ok(())
     }
 }
@@ -121,7 +117,7 @@ pub(crate) fn append(
     match sink {
         SinkValues::Plain(values) => values.gather(dictionary, indices, validity, scratch),
         SinkValues::Dictionary(values) => {
-            for slot in 0..indices.len {
+            for slot in 0..indices.len() {
                 let valid = validity.is_none_or(|bits| is_set(bits, slot));
                 let key = match indices.unsigned(slot) {
                     Some(index) if valid => {

@@ -7,15 +7,16 @@
 //! | constant | none; or rep, def; or value; or value, rep, def |
 //! | blob | those of the inner mini-block layout |
 
+use super::blob;
 use super::encodings::{parse, to_message};
 use super::full_zip::FullZipLayout;
 use super::mini_block::MiniBlockLayout;
 use super::rules::Rules;
-use super::{LeafType, blob};
 use crate::codec::{self, Encoding, ValueType};
 use crate::error::{Error, Result, ensure};
 use crate::levels::{Layer, check_kinds};
 use crate::proto::encodings21 as pb;
+use crate::schema::leaves::LeafType;
 
 /// What the buffers of a page hold.
 #[derive(Debug, Clone, PartialEq)]

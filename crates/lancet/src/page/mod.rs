@@ -33,11 +33,13 @@ use std::ops::Range;
 use bytes::Bytes;
 
 pub(crate) use layout::Layout;
-pub(crate) use sink::{LeafSink, LeafType, SinkValues};
+pub(crate) use sink::{LeafSink, SinkValues};
 
 use crate::codec::Scratch;
 use crate::error::{Result, ensure};
 use crate::levels::Layer;
+use crate::schema::leaves::LeafType;
+use crate::span::Span;
 
 /// A page: its checked description and where its buffers lie in the file.
 #[derive(Debug)]
@@ -49,7 +51,7 @@ pub(crate) struct Page {
     /// Rows of the page.
     pub(crate) num_rows: u64,
     /// Spans of the buffers in the file.
-    pub(crate) buffers: Vec<Range<u64>>,
+    pub(crate) buffers: Vec<Span>,
     /// What the buffers hold.
     pub(crate) layout: Layout,
 }
@@ -66,7 +68,7 @@ pub(crate) enum PageIndex {
 #[derive(Debug)]
 pub(crate) struct PageTask {
     pub(crate) rows: Vec<Range<u64>>,
-    pub(crate) spans: Vec<Range<u64>>,
+    pub(crate) spans: Vec<Span>,
     /// For mini-block pages: the chunks of each span.
     chunks: Vec<Range<usize>>,
     /// For full-zip pages: only the heads of the rows come as bytes, one row a span; their values
@@ -76,14 +78,14 @@ pub(crate) struct PageTask {
 
 impl Page {
     /// The buffers that [`Page::parse_index`] needs; often none.
-    pub(crate) fn index_spans(&self) -> Vec<Range<u64>> {
+    pub(crate) fn index_spans(&self) -> Vec<Span> {
         let buffers = match &self.layout {
             Layout::MiniBlock(layout) => layout.index_buffers(),
             Layout::Blob(layout) => layout.inner.index_buffers(),
             Layout::FullZip(layout) => layout.index_buffers(),
             Layout::Constant(_) => (0..self.buffers.len()).collect(),
         };
-        buffers.into_iter().filter_map(|i| self.buffers.get(i).cloned()).collect()
+        buffers.into_iter().filter_map(|i| self.buffers.get(i).copied()).collect()
     }
 
     /// About how many values some rows have: rather too many than too few.
@@ -116,10 +118,10 @@ impl Page {
     }
 
     /// The buffer that holds the values of all rows; none where they come with the index.
-    pub(crate) fn data_span(&self) -> Option<&Range<u64>> {
+    pub(crate) fn data_span(&self) -> Option<Span> {
         match &self.layout {
-            Layout::MiniBlock(_) | Layout::Blob(_) => self.buffers.get(1),
-            Layout::FullZip(_) => self.buffers.first(),
+            Layout::MiniBlock(_) | Layout::Blob(_) => self.buffers.get(1).copied(),
+            Layout::FullZip(_) => self.buffers.first().copied(),
             Layout::Constant(_) => None,
         }
     }
@@ -213,20 +215,6 @@ impl PageIndex {
             Self::FullZip(index) => index.size_bytes(),
             Self::Constant(index) => index.size_bytes(),
         })
-    }
-}
-
-/// The span of `range` inside a buffer that lies at `buffer` in the file.
-fn inside(buffer: &Range<u64>, range: Range<u64>) -> Result<Range<u64>> {
-    let span = buffer.start.checked_add(range.start).zip(buffer.start.checked_add(range.end));
-    match span {
-        Some((start, end)) if start <= end && end <= buffer.end => Ok(start..end),
-        _ => Err(crate::Error::corrupt(format!(
-            "bytes {}..{} lie outside a buffer of {} bytes",
-            range.start,
-            range.end,
-            buffer.end.saturating_sub(buffer.start)
-        ))),
     }
 }
 

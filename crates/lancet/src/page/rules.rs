@@ -1,6 +1,6 @@
 //! What differs between the versions, as data.
 
-use crate::container::Version;
+use crate::version::Version;
 
 /// What pages of a version may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

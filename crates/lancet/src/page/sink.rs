@@ -3,29 +3,17 @@
 use std::sync::Arc;
 
 use crate::bits::Planes;
-use crate::codec::{KeyType, Scratch, ValueType, Values, size_u64};
+use crate::codec::{Scratch, Values, size_u64};
 use crate::error::Result;
-use crate::levels::{Assembler, Layer, LayerKind};
+use crate::levels::{Assembler, Layer};
 use crate::pool::{MIN_BYTES, Pool};
+use crate::schema::leaves::LeafType;
 
 use super::blob::Descriptions;
 use super::dictionary::DictionaryValues;
 
 /// What a list takes: its offset, and its validity.
 const LIST_BYTES: u64 = 9;
-
-/// What the schema says about one leaf column.
-#[derive(Debug, Clone)]
-pub(crate) struct LeafType {
-    /// One value; for dictionary columns one dictionary entry.
-    pub(crate) values: ValueType,
-    /// The keys when the leaf is an Arrow dictionary.
-    pub(crate) keys: Option<KeyType>,
-    /// Payloads lie outside the pages.
-    pub(crate) blob: bool,
-    /// Layers from the leaf outwards.
-    pub(crate) kinds: Vec<LayerKind>,
-}
 
 /// Receives the rows of one leaf, page after page.
 #[derive(Debug)]
@@ -53,7 +41,7 @@ impl SinkValues {
         let count = size_u64(n);
         let bytes = match self {
             Self::Plain(values) => values.default_bytes(count),
-            Self::Dictionary(values) => count.saturating_mul(values.keys.bits).div_ceil(8),
+            Self::Dictionary(values) => count.saturating_mul(values.keys.bits()).div_ceil(8),
             Self::Blob(_) => count.saturating_mul(Descriptions::ENTRY_BYTES),
         };
         scratch.claim(bytes.saturating_add(count.div_ceil(8)), "a column of nulls")?;

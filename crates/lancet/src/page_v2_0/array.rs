@@ -6,9 +6,10 @@ use super::index::{ArrayIndex, Items};
 use super::stream::{Form, Stream};
 use super::strings::Strings;
 use super::{Fetched, count, count_in, size};
-use crate::codec::flat::Rows;
+use crate::codec::flat::RowParts;
 use crate::codec::{self, FixedValues, Scratch, ValueType, Values};
 use crate::error::{Error, Locate, Result, ensure};
+use crate::span::Span;
 
 /// An array of values, some of which may be null.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +38,7 @@ pub(super) enum Shape {
         items: Box<Array>,
     },
     Strings(Strings),
-    Dictionary(Box<Dictionary>),
+    Dictionary(Box<DictionaryParts>),
     /// The fields of a struct side by side; the widths are those of the fields in bytes.
     Packed {
         rows: Stream,
@@ -49,7 +50,7 @@ pub(super) enum Shape {
 
 /// Numbers of items.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Dictionary {
+pub(super) struct DictionaryParts {
     pub(super) indices: Array,
     pub(super) items: Array,
     pub(super) value_type: ValueType,
@@ -85,13 +86,13 @@ impl Array {
     }
 
     /// The spans that [`Array::parse_index`] needs; often none.
-    pub(super) fn index_spans(&self) -> Result<Vec<Range<u64>>> {
+    pub(super) fn index_spans(&self) -> Result<Vec<Span>> {
         let streams = self.streams();
         let compressed = streams.iter().filter_map(|(_, stream)| match &stream.form {
-            Form::Compressed { buffer, .. } => Some(buffer.span.clone()),
+            Form::Compressed { buffer, .. } => Some(buffer.span),
             _ => None,
         });
-        let mut spans: Vec<Range<u64>> = compressed.collect();
+        let mut spans: Vec<Span> = compressed.collect();
         if let Shape::Dictionary(dictionary) = &self.shape {
             dictionary.items.spans(&[0..dictionary.items.len], &mut spans)?;
         }
@@ -116,7 +117,7 @@ impl Array {
                 Ok(bytes)
             };
             let bytes = expand().in_buffer(buffer.number.unwrap_or(0))?;
-            index.expanded.push((buffer.span.clone(), bytes.into()));
+            index.expanded.push((buffer.span, bytes.into()));
         }
         if let Shape::Dictionary(dictionary) = &self.shape {
             let mut values = Values::new(&dictionary.value_type);
@@ -130,7 +131,7 @@ impl Array {
     }
 
     /// The spans that hold some rows; for strings those of the first round.
-    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Span>) -> Result<()> {
         self.nulls.masks.iter().try_for_each(|mask| mask.spans(rows, out))?;
         match &self.shape {
             Shape::Nothing => Ok(()),
@@ -238,7 +239,7 @@ impl Array {
 pub(super) fn both(a: Option<FixedValues>, b: Option<FixedValues>) -> Option<FixedValues> {
     match (a, b) {
         (Some(mut a), Some(b)) => {
-            let bytes = a.data.to_mut().as_slice_mut().iter_mut().zip(b.data.as_slice());
+            let bytes = a.data_mut().iter_mut().zip(b.data());
             bytes.for_each(|(a, b)| *a &= b);
             Some(a)
         }
@@ -258,11 +259,11 @@ pub(super) fn scaled(rows: &[Range<u64>], dimension: u64) -> Result<Vec<Range<u6
 /// Takes rows of fields of fixed width apart.
 fn unpack(packed: &FixedValues, widths: &[usize], children: &mut [Values]) -> Result<()> {
     ensure!(widths.len() == children.len(), "a packed struct lacks fields");
-    let mut rows = Rows {
-        bytes: packed.data.as_slice(),
-        stride: size(packed.bits / 8)?,
+    let mut rows = RowParts {
+        bytes: packed.data(),
+        stride: size(packed.bits() / 8)?,
         skip: 0,
-        num_rows: packed.len,
+        num_rows: packed.len(),
     };
     for (&width, child) in widths.iter().zip(children) {
         append_part(rows, width, 1, child)?;
@@ -272,7 +273,7 @@ fn unpack(packed: &FixedValues, widths: &[usize], children: &mut [Values]) -> Re
 }
 
 /// Appends `per_row` values of each row, `width` bytes together.
-fn append_part(rows: Rows<'_>, width: usize, per_row: usize, out: &mut Values) -> Result<()> {
+fn append_part(rows: RowParts<'_>, width: usize, per_row: usize, out: &mut Values) -> Result<()> {
     match out {
         Values::Fixed(out) => rows.append_to(width, per_row, out),
         Values::FixedSizeList(list) => {

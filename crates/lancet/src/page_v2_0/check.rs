@@ -11,6 +11,7 @@ use super::leaf::LeafRead;
 use super::list::ListRead;
 use crate::error::Result;
 use crate::schema::columns::{Leaf, Node};
+use crate::span::Span;
 
 /// A read in progress.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl ColumnRead {
     }
 
     /// Adds the spans whose bytes are needed next. Payloads of blobs are not wanted.
-    pub(crate) fn wants(&self, out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(crate) fn wants(&self, out: &mut Vec<Span>) -> Result<()> {
         match self {
             Self::Leaf { read, .. } => read.wants(true, out),
             Self::List { read, .. } => read.wants(out),

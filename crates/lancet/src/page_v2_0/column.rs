@@ -19,9 +19,10 @@ use crate::codec::ValueType;
 use crate::container::zone_place::FoundPlace;
 use crate::container::{Column, PageEncoding};
 use crate::error::{Error, Locate, Result, ensure};
-use crate::page::LeafType;
 use crate::proto::encodings::array_encoding::ArrayEncoding as Message;
 use crate::proto::encodings::{ArrayEncoding, ColumnEncoding, column_encoding};
+use crate::schema::leaves::LeafType;
+use crate::span::Span;
 
 /// What the schema says about a column.
 #[derive(Debug, Clone)]
@@ -54,7 +55,7 @@ pub(crate) struct ArrayPage {
     pub(crate) number: u32,
     pub(crate) first_row: u64,
     pub(crate) num_rows: u64,
-    pub(crate) buffers: Vec<Range<u64>>,
+    pub(crate) buffers: Vec<Span>,
     pub(super) content: Content,
 }
 
@@ -73,12 +74,7 @@ pub(super) enum Content {
 
 impl ArrayColumn {
     /// Checks the pages of a column against what the schema says about it.
-    pub(crate) fn new(
-        column: Column,
-        number: u32,
-        role: &Role,
-        file: &[Range<u64>],
-    ) -> Result<Self> {
+    pub(crate) fn new(column: Column, number: u32, role: &Role, file: &[Span]) -> Result<Self> {
         let is_blob = is_blob(column.encoding.as_ref())?;
         let is_bytes = |leaf: &LeafType| leaf.values == ValueType::Variable { offset_bits: 64 };
         ensure!(
@@ -192,15 +188,14 @@ impl ArrayColumn {
 
     /// Bytes of the buffers of all pages.
     pub(crate) fn stored_bytes(&self) -> u64 {
-        let spans = self.pages.iter().flat_map(|page| &page.buffers);
-        spans.map(|span| span.end.saturating_sub(span.start)).fold(0, u64::saturating_add)
+        Span::total(self.pages.iter().flat_map(|page| &page.buffers))
     }
 }
 
 impl ArrayPage {
     /// Whether no byte vouches for the number of rows.
     pub(crate) fn has_no_bytes(&self) -> bool {
-        self.buffers.iter().all(Range::is_empty)
+        self.buffers.iter().all(Span::is_empty)
     }
 }
 

@@ -19,11 +19,11 @@ use crate::container::PageEncoding;
 use crate::container::column::Column;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::LayerKind;
-use crate::page::LeafType;
 use crate::proto::encodings::ArrayEncoding;
 use crate::proto::encodings::array_encoding::ArrayEncoding as Message;
 use crate::schema::MAX_DEPTH;
 use crate::schema::columns::{Leaf, LeafKind, Node, PACKED_KEYS, is_blob, is_packed};
+use crate::schema::leaves::LeafType;
 use crate::schema::value_type::{key_type, value_type};
 use crate::set_once::SetOnce;
 

@@ -24,6 +24,7 @@ use crate::codec::general;
 use crate::codec::{FixedValues, Scheme, ValueType, Values, VariableValues};
 use crate::error::{Error, Result};
 use crate::proto::encodings as pb;
+use crate::span::Span;
 use pb::array_encoding::ArrayEncoding as Message;
 use pb::nullable::{AllNull, NoNull, Nullability, SomeNull};
 
@@ -49,14 +50,14 @@ pub(crate) struct Compressor {
 
 /// Values of a leaf and which of them are not null; `None` if all are.
 #[derive(Debug)]
-pub(crate) struct Column<'a> {
+pub(crate) struct NullableValues<'a> {
     pub(crate) values: &'a Values,
     pub(crate) valid: Option<&'a FixedValues>,
 }
 
 /// Encodes values that are not dictionaries. `may_share` lets strings have a dictionary.
 pub(crate) fn values(
-    column: &Column<'_>,
+    column: &NullableValues<'_>,
     value_type: &ValueType,
     may_share: bool,
     compressor: Option<Compressor>,
@@ -94,7 +95,7 @@ pub(crate) fn dictionary_page(
     let num_items = items.len();
     let items = encoder.array(items, has_null.then_some(&valid))?;
     let message = dictionary(indices, items, num_items)?;
-    encoder.finish(message, value_type, Some(keys.bits), keys.len)
+    encoder.finish(message, value_type, Some(keys.bits()), keys.len())
 }
 
 /// Encodes positions and sizes of blobs, two numbers a row.
@@ -157,7 +158,8 @@ impl Encoder {
         key_bits: Option<u64>,
         num_rows: usize,
     ) -> Result<EncodedArray> {
-        let spans: Vec<_> = self.buffers.iter().map(|buffer| 0..count(buffer.len())).collect();
+        let spans = self.buffers.iter().map(|buffer| Span::between(0, count(buffer.len())));
+        let spans: Vec<_> = spans.collect();
         let parser = Parser { buffers: Buffers { page: &spans, column: &[], file: &[] } };
         let num_rows = count(num_rows);
         let description = parser.leaf(&message, value_type, key_bits, num_rows)?.to_string();
@@ -184,11 +186,11 @@ impl Encoder {
             return Ok(wrap(Message::Nullable(Box::new(pb::Nullable { nullability }))));
         }
         let validity = match valid.filter(|_| num_valid < len) {
-            Some(valid) => Some(flat(1, self.add(valid.data.to_vec())?, None)),
+            Some(valid) => Some(flat(1, self.add(valid.data().to_vec())?, None)),
             None => None,
         };
         let values = match values {
-            Values::Fixed(fixed) => flat(fixed.bits, self.add(fixed.data.to_vec())?, None),
+            Values::Fixed(fixed) => flat(fixed.bits(), self.add(fixed.data().to_vec())?, None),
             Values::FixedSizeList(lists) => {
                 let items = self.array(&lists.items, lists.item_validity.as_ref())?;
                 let dimension = u32::try_from(lists.dimension)
@@ -208,8 +210,8 @@ impl Encoder {
     }
 
     fn no_nulls_flat(&mut self, values: &FixedValues) -> Result<pb::ArrayEncoding> {
-        let number = self.add(values.data.to_vec())?;
-        Ok(no_nulls(flat(values.bits, number, None)))
+        let number = self.add(values.data().to_vec())?;
+        Ok(no_nulls(flat(values.bits(), number, None)))
     }
 
     /// Strings hold their nulls themselves.
@@ -275,7 +277,7 @@ fn describe_packed(child: &Values, number: u32) -> pb::ArrayEncoding {
             items: Some(Box::new(describe_packed(&lists.items, number))),
             has_validity: false,
         }))),
-        Values::Fixed(fixed) => flat(fixed.bits, number, None),
+        Values::Fixed(fixed) => flat(fixed.bits(), number, None),
         _ => flat(8, number, None),
     })
 }
@@ -376,7 +378,8 @@ mod tests {
         valid: Option<&FixedValues>,
         value_type: &ValueType,
     ) -> (Vec<u8>, Vec<Vec<u8>>) {
-        let page = super::values(&Column { values, valid }, value_type, true, None).unwrap();
+        let page =
+            super::values(&NullableValues { values, valid }, value_type, true, None).unwrap();
         (page.message.encode_to_vec(), page.buffers)
     }
 

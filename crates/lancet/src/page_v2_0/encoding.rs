@@ -4,10 +4,9 @@
 //! `nullable` may stand anywhere around values, and old writers left it out or wrapped more in it
 //! than today's do, so it is taken off wherever it stands.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::array::{Array, Dictionary, Nulls, Shape};
+use super::array::{Array, DictionaryParts, Nulls, Shape};
 use super::ends::Ends;
 use super::size;
 use super::stream::{Buffer, Form, Stream};
@@ -16,6 +15,7 @@ use crate::codec::fsst::SymbolTable;
 use crate::codec::{Scheme, ValueType};
 use crate::error::{Error, Result, ensure};
 use crate::proto::encodings as pb;
+use crate::span::Span;
 use pb::array_encoding::ArrayEncoding as Message;
 use pb::nullable::Nullability;
 
@@ -25,9 +25,9 @@ const MAX_DEPTH: usize = 32;
 /// The buffers that an encoding may name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Buffers<'a> {
-    pub(super) page: &'a [Range<u64>],
-    pub(super) column: &'a [Range<u64>],
-    pub(super) file: &'a [Range<u64>],
+    pub(super) page: &'a [Span],
+    pub(super) column: &'a [Span],
+    pub(super) file: &'a [Span],
 }
 
 /// Reads messages into arrays.
@@ -210,7 +210,7 @@ impl Parser<'_> {
         let num_items = u64::from(m.num_dictionary_items);
         let items = self.array(m.items.as_deref(), values, num_items, MAX_DEPTH)?;
         let value_type = values.clone();
-        Ok(Shape::Dictionary(Box::new(Dictionary { indices, items, value_type, automatic })))
+        Ok(Shape::Dictionary(Box::new(DictionaryParts { indices, items, value_type, automatic })))
     }
 
     fn binary(self, m: &pb::Binary, table: Option<Arc<SymbolTable>>, len: u64) -> Result<Strings> {
@@ -345,13 +345,13 @@ impl Parser<'_> {
             other => return Err(Error::corrupt(format!("buffers of kind {other}"))),
         };
         let number = usize::try_from(message.buffer_index).unwrap_or(usize::MAX);
-        let Some(span) = list.get(number) else {
+        let Some(&span) = list.get(number) else {
             let len = list.len();
             let rule = format!("buffer {number} is named, but the {whose} has {len}");
             return Err(Error::corrupt(rule));
         };
         let number = (message.buffer_type == 0).then_some(number);
-        Ok(Buffer { number, span: span.clone() })
+        Ok(Buffer { number, span })
     }
 }
 

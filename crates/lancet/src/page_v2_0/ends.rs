@@ -18,6 +18,7 @@ use super::validity::bitmap;
 use super::{Fetched, count};
 use crate::codec::{FixedValues, Scratch};
 use crate::error::{Error, Result, ensure};
+use crate::span::Span;
 
 /// The ends of a page.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +47,7 @@ fn with_previous(rows: &[Range<u64>]) -> Vec<Range<u64>> {
 }
 
 impl Ends {
-    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Span>) -> Result<()> {
         self.words.spans(&with_previous(rows), out)
     }
 
@@ -67,7 +68,7 @@ impl Ends {
             let stored = std::slice::from_ref(&stored);
             self.words.decode(stored, fetched, index, &mut words, scratch)?;
             let words = widen(words, scratch)?;
-            located.push(self.locate_range(range, most, words.data.typed_data())?);
+            located.push(self.locate_range(range, most, words.words())?);
         }
         Ok(located)
     }
@@ -105,16 +106,13 @@ impl Ends {
 
 /// Numbers of any width as numbers of 64 bits.
 fn widen(words: FixedValues, scratch: &mut Scratch) -> Result<FixedValues> {
-    if words.bits == 64 {
+    if words.bits() == 64 {
         return Ok(words);
     }
-    ensure!(matches!(words.bits, 8 | 16 | 32), "ends of {} bits", words.bits);
-    scratch.claim(count(words.len).saturating_mul(8), "the ends of lists or strings")?;
-    let mut wide = FixedValues::new(64);
-    let data = wide.data.to_mut();
-    (0..words.len).for_each(|i| data.push(words.unsigned(i).unwrap_or(u64::MAX)));
-    wide.len = words.len;
-    Ok(wide)
+    ensure!(matches!(words.bits(), 8 | 16 | 32), "ends of {} bits", words.bits());
+    scratch.claim(count(words.len()).saturating_mul(8), "the ends of lists or strings")?;
+    let wide = (0..words.len()).map(|i| words.unsigned(i).unwrap_or(u64::MAX));
+    Ok(FixedValues::from_words(wide))
 }
 
 impl Located {
@@ -130,17 +128,17 @@ mod tests {
 
     use super::super::stream::{Buffer, Form};
     use super::*;
+    use crate::span::span;
 
     fn locate(stored: &[u64], adjustment: u64, rows: &[Range<u64>]) -> Result<Vec<Located>> {
         let file: Bytes = stored.iter().flat_map(|o| o.to_le_bytes()).collect::<Vec<_>>().into();
-        let buffer = Buffer { number: Some(0), span: 0..file.len() as u64 };
+        let buffer = Buffer { number: Some(0), span: span(0..file.len() as u64) };
         let len = stored.len() as u64;
         let words = Stream { bits: 64, len: Some(len), form: Form::Flat(buffer) };
         let ends = Ends { words, adjustment, len };
         let mut spans = Vec::new();
         ends.spans(rows, &mut spans)?;
-        let bytes: Vec<Bytes> =
-            spans.iter().map(|s| file.slice(s.start as usize..s.end as usize)).collect();
+        let bytes: Vec<Bytes> = spans.iter().map(|s| s.cut(0, &file).unwrap()).collect();
         let index = ArrayIndex::default();
         let mut scratch = Scratch::new(1 << 20);
         ends.locate(rows, 5, &mut Fetched::new(&bytes), &index, &mut scratch)
@@ -148,7 +146,7 @@ mod tests {
 
     fn valid(located: &Located) -> Vec<bool> {
         let valid = located.valid.as_ref().unwrap();
-        (0..valid.len).map(|i| valid.bit(i)).collect()
+        (0..valid.len()).map(|i| valid.bit(i)).collect()
     }
 
     #[test]

@@ -13,12 +13,13 @@ use super::count_in;
 use super::index::ArrayIndex;
 use super::leaf::LeafRead;
 use super::list::ListRead;
-use crate::codec::Budget;
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::schema::byte_array::byte_array;
 use crate::schema::columns::{Leaf, LeafKind, Node};
 use crate::schema::descriptions::is_described;
 use crate::schema::to_arrow::{list_array, refused};
+use crate::span::Span;
 
 /// What reads need of their file.
 pub(crate) struct Shared<'a> {
@@ -93,7 +94,7 @@ impl FieldRead {
     }
 
     /// Adds the spans whose bytes are needed next.
-    pub(crate) fn wants(&self, node: &Node, out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(crate) fn wants(&self, node: &Node, out: &mut Vec<Span>) -> Result<()> {
         match (self, node) {
             (Self::Empty(_), _) => Ok(()),
             (Self::Leaf(read), Node::Leaf(leaf)) => read.wants(is_described(leaf), out),
@@ -185,7 +186,7 @@ fn split_strings(leaf: &Leaf, ends: ListRead, bytes: LeafRead) -> Result<ArrayRe
     let large = matches!(data_type, DataType::LargeUtf8 | DataType::LargeBinary);
     let lists = ends.into_lists()?;
     let (offsets, nulls) = lists.finish(large)?;
-    byte_array(data_type, offsets, bytes.into_bytes()?.data.into(), nulls)
+    byte_array(data_type, offsets, bytes.into_bytes()?.into_buffer(), nulls)
 }
 
 fn mismatch() -> Error {

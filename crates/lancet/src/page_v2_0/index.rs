@@ -1,17 +1,16 @@
 //! What a page needs whatever its rows: its dictionary and its compressed buffers, as a whole.
 
-use std::ops::Range;
-
 use bytes::Bytes;
 
 use crate::codec::{Dictionary, FixedValues};
 use crate::error::{Error, Result};
+use crate::span::Span;
 
 /// What is kept of a page between reads.
 #[derive(Debug, Default)]
 pub(crate) struct ArrayIndex {
     /// Decompressed buffers, by where they lie in the file.
-    pub(super) expanded: Vec<(Range<u64>, Bytes)>,
+    pub(super) expanded: Vec<(Span, Bytes)>,
     pub(super) items: Option<Items>,
 }
 
@@ -24,8 +23,8 @@ pub(super) struct Items {
 
 impl ArrayIndex {
     /// The bytes that a compressed buffer holds.
-    pub(super) fn expanded(&self, span: &Range<u64>) -> Result<&Bytes> {
-        let found = self.expanded.iter().find(|(known, _)| known == span);
+    pub(super) fn expanded(&self, span: Span) -> Result<&Bytes> {
+        let found = self.expanded.iter().find(|(known, _)| *known == span);
         found
             .map(|(_, bytes)| bytes)
             .ok_or_else(|| Error::corrupt("a compressed buffer was not loaded"))
@@ -35,7 +34,7 @@ impl ArrayIndex {
     pub(crate) fn size_bytes(&self) -> usize {
         let expanded = self.expanded.iter().map(|(_, bytes)| bytes.len().saturating_add(64));
         let items = self.items.as_ref().map_or(0, |items| {
-            let valid = items.valid.as_ref().map_or(0, |valid| valid.data.len());
+            let valid = items.valid.as_ref().map_or(0, |valid| valid.data().len());
             items.values.size_bytes().saturating_add(valid)
         });
         expanded.fold(items.saturating_add(size_of::<Self>()), usize::saturating_add)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use bytes::Bytes;
 
-use super::array::{Array, Dictionary, Shape, both};
+use super::array::{Array, DictionaryParts, Shape, both};
 use super::column::{ArrayColumn, Content};
 use super::field::Shared;
 use super::index::ArrayIndex;
@@ -23,10 +23,12 @@ use crate::codec::{FixedValues, Scratch, Values, VariableValues};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::AssembledLayer;
 use crate::page::blob::Descriptions;
-use crate::page::{LeafSink, LeafType, SinkValues, dictionary};
+use crate::page::{LeafSink, SinkValues, dictionary};
 use crate::schema::columns::{Leaf, Node};
 use crate::schema::descriptions::is_described;
+use crate::schema::leaves::LeafType;
 use crate::schema::to_arrow::{self, LeafColumn, LeafValues};
+use crate::span::Span;
 
 /// A read in progress.
 #[derive(Debug)]
@@ -85,7 +87,7 @@ impl LeafRead {
     }
 
     /// Adds the spans of the next round.
-    pub(super) fn wants(&self, described: bool, out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn wants(&self, described: bool, out: &mut Vec<Span>) -> Result<()> {
         match self.stage {
             Stage::Values => self.want_values(out),
             Stage::Strings => self.want_strings(out),
@@ -93,7 +95,7 @@ impl LeafRead {
                 if let SinkValues::Blob(blobs) = &self.values
                     && !described
                 {
-                    out.extend(blobs.spans.iter().filter(|span| !span.is_empty()).cloned());
+                    out.extend(blobs.spans.iter().filter(|span| !span.is_empty()));
                 }
                 Ok(())
             }
@@ -102,7 +104,7 @@ impl LeafRead {
         .in_column(self.column.number)
     }
 
-    fn want_values(&self, out: &mut Vec<Range<u64>>) -> Result<()> {
+    fn want_values(&self, out: &mut Vec<Span>) -> Result<()> {
         for read in &self.pages {
             let (page, array) = array_of(&self.column, read)?;
             if read.index.is_none() {
@@ -113,7 +115,7 @@ impl LeafRead {
         Ok(())
     }
 
-    fn want_strings(&self, out: &mut Vec<Range<u64>>) -> Result<()> {
+    fn want_strings(&self, out: &mut Vec<Span>) -> Result<()> {
         for read in &self.pages {
             let (page, array) = array_of(&self.column, read)?;
             if let (Shape::Strings(strings), Some((found, _))) = (&array.shape, &read.strings) {
@@ -279,8 +281,7 @@ impl LeafRead {
             self.values = SinkValues::Plain(blobs.as_values());
             return Ok(());
         }
-        let sizes = blobs.spans.iter().map(|span| span.end.saturating_sub(span.start));
-        scratch.claim(sizes.fold(0, u64::saturating_add), "the blobs of the rows")?;
+        scratch.claim(Span::total(&blobs.spans), "the blobs of the rows")?;
         self.values = SinkValues::Plain(blobs.filled(bytes)?);
         Ok(())
     }
@@ -308,7 +309,7 @@ impl LeafRead {
     /// The values of a column of single bytes.
     pub(super) fn into_bytes(self) -> Result<FixedValues> {
         match self.values {
-            SinkValues::Plain(Values::Fixed(bytes)) if bytes.bits == 8 => Ok(bytes),
+            SinkValues::Plain(Values::Fixed(bytes)) if bytes.bits() == 8 => Ok(bytes),
             _ => Err(mismatch()),
         }
     }
@@ -325,7 +326,7 @@ fn array_of<'a>(column: &'a ArrayColumn, read: &PageRead) -> Result<(u32, &'a Ar
 /// Looks the indices up. A null row is a null index, or the index of a null item; without a
 /// dictionary in the schema it is index 0, and all others are one too large.
 fn append_dictionary(
-    dictionary: &Dictionary,
+    dictionary: &DictionaryParts,
     rows: &[Range<u64>],
     fetched: &mut Fetched<'_>,
     index: &ArrayIndex,
@@ -342,29 +343,28 @@ fn append_dictionary(
     let valid = both(valid, found);
     let Values::Fixed(stored) = stored else { return Err(mismatch()) };
     // The numbers, and which rows are not null.
-    scratch.claim(count(stored.len).saturating_mul(8), "the indices of a dictionary")?;
+    scratch.claim(count(stored.len()).saturating_mul(8), "the indices of a dictionary")?;
     let mut indices = FixedValues::new(64);
     let mut present = FixedValues::new(1);
-    present.push_ones(stored.len)?;
+    present.push_ones(stored.len())?;
     let mut has_nulls = false;
-    for i in 0..stored.len {
+    for i in 0..stored.len() {
         let number = stored.unsigned(i).unwrap_or(u64::MAX);
         let number = if dictionary.automatic { number.checked_sub(1) } else { Some(number) };
         let is_item = |number: u64| {
             let item = usize::try_from(number).unwrap_or(usize::MAX);
-            items.valid.as_ref().is_none_or(|v| item >= v.len || v.bit(item))
+            items.valid.as_ref().is_none_or(|v| item >= v.len() || v.bit(item))
         };
         let valid = valid.as_ref().is_none_or(|valid| valid.bit(i));
         let number = number.filter(|number| valid && is_item(*number));
-        indices.data.to_mut().push(number.unwrap_or(0));
+        indices.push_word(number.unwrap_or(0));
         if number.is_none() {
             has_nulls = true;
-            arrow_buffer::bit_util::unset_bit(present.data.to_mut().as_slice_mut(), i);
+            arrow_buffer::bit_util::unset_bit(present.data_mut(), i);
         }
     }
-    indices.len = stored.len;
     dictionary::open_page(&items.values.items, out, scratch)?;
-    let validity = has_nulls.then_some(present.data.as_slice());
+    let validity = has_nulls.then_some(present.data());
     dictionary::append(&items.values, &indices, validity, out, scratch)?;
     Ok(has_nulls.then_some(present))
 }
@@ -379,14 +379,14 @@ fn describe_blobs(
     data_end: u64,
     out: &mut Descriptions,
 ) -> Result<Option<FixedValues>> {
-    let (pairs, _) = pairs.data.typed_data::<u64>().as_chunks::<2>();
+    let (pairs, _) = pairs.words::<u64>().as_chunks::<2>();
     for &[position, size] in pairs {
-        let end = position.checked_add(size).filter(|end| size == 0 || *end <= data_end);
-        let Some(end) = end else {
+        let span = Span::at(position, size).filter(|span| size == 0 || span.end() <= data_end);
+        let Some(span) = span else {
             let rule = format!("a blob of {size} bytes at {position} lies outside the data");
             return Err(Error::corrupt(rule));
         };
-        out.spans.push(if size == 0 { 0..0 } else { position..end });
+        out.spans.push(if size == 0 { Span::default() } else { span });
     }
     if !pairs.contains(&[1, 0]) {
         return Ok(None);

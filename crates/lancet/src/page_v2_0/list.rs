@@ -11,9 +11,11 @@ use super::column::{ArrayColumn, Content};
 use super::ends::Ends;
 use super::index::ArrayIndex;
 use super::validity::Validity;
-use crate::codec::{Budget, Scratch};
+use crate::budget::Budget;
+use crate::codec::Scratch;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::ListOffsets;
+use crate::span::Span;
 
 /// A read in progress.
 #[derive(Debug)]
@@ -40,7 +42,7 @@ impl ListRead {
         Ok(Self { column, pages, lists: None })
     }
 
-    pub(super) fn wants(&self, out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn wants(&self, out: &mut Vec<Span>) -> Result<()> {
         if self.lists.is_some() {
             return Ok(());
         }
@@ -48,7 +50,7 @@ impl ListRead {
             let (number, ends, ..) = self.ends(*page)?;
             ends.spans(rows, out).in_page(number).in_column(self.column.number)?;
             if let super::stream::Form::Compressed { buffer, .. } = &ends.words.form {
-                out.push(buffer.span.clone());
+                out.push(buffer.span);
             }
         }
         Ok(())
@@ -78,7 +80,7 @@ impl ListRead {
             let mut spans = Vec::new();
             ends.spans(rows, &mut spans)?;
             let fetched: Vec<Bytes> = bytes.take(spans.len()).collect();
-            let page = Page { ends, rows, first_item, num_items };
+            let page = PageRows { ends, rows, first_item, num_items };
             let added = page.append(&fetched, bytes, &mut lists, scratch);
             added.in_page(number).in_column(self.column.number)?;
         }
@@ -91,14 +93,14 @@ impl ListRead {
 }
 
 /// Rows of a page.
-struct Page<'a> {
+struct PageRows<'a> {
     ends: &'a Ends,
     rows: &'a [Range<u64>],
     first_item: u64,
     num_items: u64,
 }
 
-impl Page<'_> {
+impl PageRows<'_> {
     fn append(
         &self,
         fetched: &[Bytes],
@@ -137,7 +139,7 @@ impl Page<'_> {
             let unit = more.next().ok_or_else(|| Error::corrupt("too few buffers were read"))?;
             let bound = self.ends.len.saturating_mul(words.bits) / 8;
             let bytes = scratch.decompress(*scheme, &unit, Some(bound))?;
-            index.expanded.push((buffer.span.clone(), bytes.into()));
+            index.expanded.push((buffer.span, bytes.into()));
         }
         Ok(index)
     }

@@ -14,6 +14,7 @@ use super::index::ArrayIndex;
 use super::{Fetched, count, size};
 use crate::codec::{FixedValues, Scheme, Scratch, bitpack};
 use crate::error::{Error, Locate, Result, ensure};
+use crate::span::Span;
 
 /// Values of a packed block.
 const BLOCK: u64 = 1024;
@@ -23,7 +24,7 @@ const BLOCK: u64 = 1024;
 pub(super) struct Buffer {
     /// Its number among those of the page; `None` for buffers of the column or the file.
     pub(super) number: Option<usize>,
-    pub(super) span: Range<u64>,
+    pub(super) span: Span,
 }
 
 /// A stream of values.
@@ -44,20 +45,6 @@ pub(super) enum Form {
     Bitpacked { packed_bits: u64, signed: bool, buffer: Buffer },
     Blocks { packed_bits: u64, buffer: Buffer },
     Constant(Vec<u8>),
-}
-
-impl Buffer {
-    pub(super) fn len(&self) -> u64 {
-        self.span.end.saturating_sub(self.span.start)
-    }
-
-    /// A part of the buffer, as a span of the file.
-    pub(super) fn part(&self, part: Range<u64>) -> Result<Range<u64>> {
-        let inside = part.start <= part.end && part.end <= self.len();
-        ensure!(inside, "bytes {part:?} lie outside a buffer of {} bytes", self.len());
-        let at = |offset: u64| self.span.start.saturating_add(offset);
-        Ok(at(part.start)..at(part.end))
-    }
 }
 
 /// The bytes that hold the bits of some values.
@@ -92,10 +79,10 @@ impl Stream {
             Form::Compressed { .. } | Form::Constant(_) => return Ok(()),
         };
         ensure!(
-            needed.end <= buffer.len(),
+            needed.end <= buffer.span.len(),
             "{len} values need {} bytes, but their buffer has {}",
             needed.end,
-            buffer.len()
+            buffer.span.len()
         );
         Ok(())
     }
@@ -112,7 +99,7 @@ impl Stream {
     }
 
     /// The spans that hold some values. Those of compressed buffers belong to the index.
-    pub(super) fn spans(&self, values: &[Range<u64>], out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn spans(&self, values: &[Range<u64>], out: &mut Vec<Span>) -> Result<()> {
         for range in values {
             let (part, buffer) = match &self.form {
                 Form::Flat(buffer) => (bytes_of(range, self.bits)?, buffer),
@@ -122,7 +109,7 @@ impl Stream {
                 Form::Blocks { packed_bits, buffer } => (blocks_of(range, *packed_bits)?, buffer),
                 Form::Compressed { .. } | Form::Constant(_) => return Ok(()),
             };
-            out.push(buffer.part(part)?);
+            out.push(buffer.span.part_of_buffer(part)?);
         }
         Ok(())
     }
@@ -168,10 +155,11 @@ impl Stream {
             }
             Form::Compressed { buffer, .. } => {
                 let range = size(range.start)?..size(range.end)?;
-                out.append_flat(index.expanded(&buffer.span)?, range)
+                out.append_flat(index.expanded(buffer.span)?, range)
             }
             Form::Bitpacked { packed_bits, signed, .. } => {
-                let bits = Bits { bytes: fetched.next()?, width: *packed_bits, signed: *signed };
+                let bits =
+                    BitStream { bytes: fetched.next()?, width: *packed_bits, signed: *signed };
                 let first = range.start.wrapping_mul(*packed_bits) % 8;
                 bits.append(first, len, self.bits, out)
             }
@@ -184,7 +172,7 @@ impl Stream {
                 bitpack::decode_out_of_line(bytes, bits, width, whole, &mut unpacked, scratch)?;
                 let first = size(range.start % BLOCK)?;
                 out.append_range(&unpacked, first..first.saturating_add(len))?;
-                scratch.release(count(unpacked.data.len()));
+                scratch.release(count(unpacked.data().len()));
                 Ok(())
             }
             Form::Constant(value) => {
@@ -192,36 +180,36 @@ impl Stream {
                     let set = value.first().is_some_and(|byte| byte & 1 == 1);
                     return if set { out.push_ones(len) } else { out.push_zeros(len) };
                 }
-                let data = out.data.to_mut();
-                (0..len).for_each(|_| data.extend_from_slice(value));
-                out.len = out.len.saturating_add(len);
-                Ok(())
+                out.append_with(len, |data| {
+                    (0..len).for_each(|_| data.extend_from_slice(value));
+                    Ok(())
+                })
             }
         }
     }
 }
 
 /// A stream of bits, the least significant first.
-struct Bits<'a> {
+struct BitStream<'a> {
     bytes: &'a [u8],
     width: u64,
     signed: bool,
 }
 
-impl Bits<'_> {
+impl BitStream<'_> {
     /// Appends `len` numbers of `bits` bits, from bit `first` on.
     fn append(&self, first: u64, len: usize, bits: u64, out: &mut FixedValues) -> Result<()> {
         let width_bytes = size(bits / 8)?;
-        let mut bit = first;
-        let data = out.data.to_mut();
-        for _ in 0..len {
-            let number = self.number(bit)?;
-            let bytes = number.to_le_bytes();
-            data.extend_from_slice(bytes.get(..width_bytes).unwrap_or_default());
-            bit = bit.saturating_add(self.width);
-        }
-        out.len = out.len.saturating_add(len);
-        Ok(())
+        out.append_with(len, |data| {
+            let mut bit = first;
+            for _ in 0..len {
+                let number = self.number(bit)?;
+                let bytes = number.to_le_bytes();
+                data.extend_from_slice(bytes.get(..width_bytes).unwrap_or_default());
+                bit = bit.saturating_add(self.width);
+            }
+            Ok(())
+        })
     }
 
     fn number(&self, bit: u64) -> Result<u64> {
@@ -247,23 +235,23 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
+    use crate::span::span;
 
     fn decode(stream: &Stream, file: &[u8], values: &[Range<u64>]) -> Result<Vec<u8>> {
         stream.check()?;
         let mut spans = Vec::new();
         stream.spans(values, &mut spans)?;
         let file = Bytes::copy_from_slice(file);
-        let bytes: Vec<Bytes> =
-            spans.iter().map(|s| file.slice(s.start as usize..s.end as usize)).collect();
+        let bytes: Vec<Bytes> = spans.iter().map(|s| s.cut(0, &file).unwrap()).collect();
         let mut out = FixedValues::new(stream.bits);
         let index = ArrayIndex::default();
         let mut scratch = Scratch::new(1 << 20);
         stream.decode(values, &mut Fetched::new(&bytes), &index, &mut out, &mut scratch)?;
-        Ok(out.data.to_vec())
+        Ok(out.data().to_vec())
     }
 
-    fn buffer(span: Range<u64>) -> Buffer {
-        Buffer { number: Some(0), span }
+    fn buffer(range: Range<u64>) -> Buffer {
+        Buffer { number: Some(0), span: span(range) }
     }
 
     #[test]

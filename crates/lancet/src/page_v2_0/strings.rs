@@ -23,6 +23,7 @@ use super::{Fetched, count, size};
 use crate::codec::fsst::{MAX_EXPANSION, SymbolTable};
 use crate::codec::{FixedValues, Scratch, VariableValues};
 use crate::error::{Error, Result};
+use crate::span::Span;
 
 /// The strings of a page.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,14 +47,14 @@ pub(super) enum FoundStrings {
 
 impl Strings {
     /// The spans of the first round.
-    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn spans(&self, rows: &[Range<u64>], out: &mut Vec<Span>) -> Result<()> {
         match self {
             Self::Variable { ends, bytes, .. } => {
                 ends.spans(rows, out)?;
                 if is_whole(ends, rows)
                     && let Form::Flat(buffer) = &bytes.form
                 {
-                    out.push(buffer.span.clone());
+                    out.push(buffer.span);
                 }
                 Ok(())
             }
@@ -73,16 +74,16 @@ impl Strings {
         Ok(match self {
             Self::Variable { ends, bytes, .. } => {
                 let most = match &bytes.form {
-                    Form::Compressed { buffer, .. } => count(index.expanded(&buffer.span)?.len()),
+                    Form::Compressed { buffer, .. } => count(index.expanded(buffer.span)?.len()),
                     Form::Bitpacked { packed_bits, buffer, .. } => {
-                        buffer.len().saturating_mul(8).checked_div(*packed_bits).unwrap_or(0)
+                        buffer.span.len().saturating_mul(8).checked_div(*packed_bits).unwrap_or(0)
                     }
-                    _ => bytes.buffer().map_or(0, |buffer| buffer.len()),
+                    _ => bytes.buffer().map_or(0, |buffer| buffer.span.len()),
                 };
                 let located = ends.locate(rows, most, fetched, index, scratch)?;
                 let whole = match &bytes.form {
                     Form::Flat(_) if is_whole(ends, rows) => Some(fetched.next()?.clone()),
-                    Form::Compressed { buffer, .. } => Some(index.expanded(&buffer.span)?.clone()),
+                    Form::Compressed { buffer, .. } => Some(index.expanded(buffer.span)?.clone()),
                     _ => None,
                 };
                 FoundStrings::Variable { located, whole }
@@ -102,7 +103,7 @@ impl Strings {
     }
 
     /// The spans of the second round.
-    pub(super) fn late_spans(&self, found: &FoundStrings, out: &mut Vec<Range<u64>>) -> Result<()> {
+    pub(super) fn late_spans(&self, found: &FoundStrings, out: &mut Vec<Span>) -> Result<()> {
         let Self::Variable { bytes, .. } = self else { return Ok(()) };
         let FoundStrings::Variable { located, whole: None } = found else { return Ok(()) };
         for rows in located.iter().filter(|rows| !rows.span.is_empty()) {
@@ -133,7 +134,7 @@ impl Strings {
                             let span = std::slice::from_ref(&rows.span);
                             let index = ArrayIndex::default();
                             bytes.decode(span, fetched, &index, &mut unpacked, scratch)?;
-                            unpacked.data.as_slice()
+                            unpacked.data()
                         }
                     };
                     match table {
@@ -146,7 +147,7 @@ impl Strings {
                 Ok(valid.bits)
             }
             (Self::Fixed { width, .. }, FoundStrings::Fixed(values)) => {
-                let mut values = values.data.chunks_exact(size(*width)?.max(1));
+                let mut values = values.data().chunks_exact(size(*width)?.max(1));
                 values.try_for_each(|value| out.push(value))?;
                 Ok(None)
             }

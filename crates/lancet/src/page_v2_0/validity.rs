@@ -41,7 +41,8 @@ impl Validity {
     /// The bitmap as Arrow has it.
     pub(super) fn finish(self) -> Option<NullBuffer> {
         let bits = self.bits?;
-        let nulls = NullBuffer::new(BooleanBuffer::new(bits.data.into(), 0, bits.len));
+        let len = bits.len();
+        let nulls = NullBuffer::new(BooleanBuffer::new(bits.into_buffer(), 0, len));
         (nulls.null_count() > 0).then_some(nulls)
     }
 }

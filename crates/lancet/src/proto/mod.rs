@@ -9,7 +9,6 @@ pub(crate) mod encodings;
 pub(crate) mod encodings21;
 pub(crate) mod file;
 pub(crate) mod file_v2;
-pub(crate) mod rowids;
 
 #[cfg(test)]
 mod tests;

@@ -15,8 +15,7 @@ use super::*;
 
 fn texts() -> DescriptorPool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/proto");
-    let files =
-        ["file.proto", "file_v2.proto", "encodings.proto", "encodings21.proto", "rowids.proto"];
+    let files = ["file.proto", "file_v2.proto", "encodings.proto", "encodings21.proto"];
     let set = protox::compile(files, [folder]).unwrap();
     DescriptorPool::from_file_descriptor_set(set).unwrap()
 }
@@ -124,9 +123,7 @@ repeated!(
     file::Field,
     file_v2::column_metadata::Page,
     encodings::ArrayEncoding,
-    encodings21::variable_packed_struct::FieldEncoding,
-    rowids::U64Segment,
-    rowids::RowDatasetVersionRun
+    encodings21::variable_packed_struct::FieldEncoding
 );
 
 /// Decodes `message` by the text and expects exactly one field, called `name`.
@@ -237,8 +234,6 @@ from_choice! {
     encodings21::CompressiveEncoding, compression: encodings21::compressive_encoding::Compression;
     encodings21::variable_packed_struct::FieldEncoding,
         layout: encodings21::variable_packed_struct::field_encoding::Layout;
-    rowids::U64Segment, segment: rowids::u64_segment::Segment;
-    rowids::EncodedU64Array, array: rowids::encoded_u64_array::Array;
 }
 
 fn check_all(pool: &DescriptorPool) -> Vec<String> {
@@ -246,7 +241,6 @@ fn check_all(pool: &DescriptorPool) -> Vec<String> {
     checked.extend(check_arrays(pool));
     checked.extend(check_layouts(pool));
     checked.extend(check_compression(pool));
-    checked.extend(check_row_ids(pool));
     checked
 }
 
@@ -510,27 +504,6 @@ fn check_compression(pool: &DescriptorPool) -> Vec<String> {
             encodings21::variable_packed_struct::FieldEncoding { value },
             layout: encodings21::variable_packed_struct::field_encoding::Layout {
                 BitsPerValue = "bits_per_value", BitsPerLength = "bits_per_length" }),
-    ]
-}
-
-fn check_row_ids(pool: &DescriptorPool) -> Vec<String> {
-    vec![
-        check!(pool, "lance.table", rowids::RowIdSequence { segments }),
-        check!(pool, "lance.table", rowids::U64Segment {}, segment: rowids::u64_segment::Segment {
-            Range = "range", RangeWithHoles = "range_with_holes",
-            RangeWithBitmap = "range_with_bitmap", SortedArray = "sorted_array",
-            Array = "array" }),
-        check!(pool, "lance.table", rowids::u64_segment::Range { start, end }),
-        check!(pool, "lance.table", rowids::u64_segment::RangeWithHoles { start, end, holes }),
-        check!(pool, "lance.table", rowids::u64_segment::RangeWithBitmap { start, end, bitmap }),
-        check!(pool, "lance.table", rowids::EncodedU64Array {},
-            array: rowids::encoded_u64_array::Array {
-                U16Array = "u16_array", U32Array = "u32_array", U64Array = "u64_array" }),
-        check!(pool, "lance.table", rowids::encoded_u64_array::U16Array { base, offsets }),
-        check!(pool, "lance.table", rowids::encoded_u64_array::U32Array { base, offsets }),
-        check!(pool, "lance.table", rowids::encoded_u64_array::U64Array { values }),
-        check!(pool, "lance.table", rowids::RowDatasetVersionSequence { runs }),
-        check!(pool, "lance.table", rowids::RowDatasetVersionRun { span, version }),
     ]
 }
 

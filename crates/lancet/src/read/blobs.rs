@@ -1,60 +1,32 @@
 //! The blobs of one column, read by the byte.
 
-use std::fmt;
-use std::ops::{Bound, Range, RangeBounds};
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt8Type, UInt64Type};
-use arrow_array::{Array, StructArray};
+use arrow_array::{Array, RecordBatch, StructArray};
 use bytes::Bytes;
 
-use super::FileReader;
-use super::projected::ProjectedColumns;
-use super::read_request::Wanted;
-use crate::codec::Budget;
+use super::file::OpenFile;
+use super::projection::Projection;
+use super::request::Request;
+use super::steps::{Io, Steps};
 use crate::error::{Error, Result, ensure};
+use crate::rows::Rows;
 use crate::schema::columns::{LeafKind, Node, is_blob};
-use crate::schema::descriptions::describe_blobs;
-use crate::schema::projection::project;
+use crate::span::Span;
 
 /// The kind of blobs whose bytes lie in the file itself.
 const INLINE: u8 = 0;
 
-/// The blobs of one column: found by row, read by ranges of bytes, without loading the rest.
-///
-/// A read costs the chunk of 4 KiB or so that tells where the blob is, and the bytes asked for.
-///
-/// ```
-/// # use std::sync::Arc;
-/// # use arrow_array::{LargeBinaryArray, RecordBatch};
-/// # use arrow_schema::{DataType, Field, Schema};
-/// # use lancet::{FileReader, FileWriter, ReadOptions, WriteOptions};
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let field = Field::new("video", DataType::LargeBinary, true)
-///     .with_metadata([("lance-encoding:blob".into(), "true".into())].into());
-/// let schema = Arc::new(Schema::new(vec![field]));
-/// let videos = LargeBinaryArray::from_opt_vec(vec![Some(b"a long video"), None]);
-/// # let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(videos)])?;
-/// # let mut file = Vec::new();
-/// # let mut writer = FileWriter::new(&mut file, schema, WriteOptions::default())?;
-/// # writer.write(&batch)?;
-/// # writer.finish_into()?;
-/// // … written to a file, then:
-/// let reader = FileReader::from_bytes(file, ReadOptions::default())?;
-/// let videos = reader.blobs("video")?;
-/// assert_eq!(videos.len(0)?, Some(12));
-/// assert_eq!(videos.read(0, 2..6)?, "long");
-/// assert_eq!(videos.read(0, 7..)?, "video");
-/// assert_eq!(videos.len(1)?, None);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone)]
-pub struct Blobs {
-    reader: FileReader,
+/// The blobs of one column, for drivers with I/O of their own; [`OpenFile::blobs`] finds them. The blocking
+/// [`Blobs`](crate::Blobs) have the same methods.
+#[derive(Debug, Clone)]
+pub struct BlobColumn {
+    file: Arc<OpenFile>,
     /// The column and the structs around it, blobs described.
-    projection: Arc<ProjectedColumns>,
+    columns: Projection,
     num_rows: u64,
     /// Structs around the column.
     depth: usize,
@@ -74,12 +46,12 @@ pub struct BlobDescription {
     pub kind: u8,
 }
 
-impl Blobs {
-    pub(super) fn new(reader: &FileReader, column: &str) -> Result<Self> {
-        let file = &reader.file;
-        let projection = project(&file.index.schema, &file.nodes, [column])?;
+impl BlobColumn {
+    /// The column with this name, whose metadata is not loaded yet.
+    pub(super) fn new(file: &Arc<OpenFile>, column: &str) -> Result<Self> {
+        let columns = file.project([column])?;
         let mut depth = 0_usize;
-        let mut nodes = projection.nodes.as_slice();
+        let mut nodes = columns.nodes();
         while let [Node::Struct { children, .. }] = nodes {
             nodes = children;
             depth = depth.saturating_add(1);
@@ -90,9 +62,14 @@ impl Blobs {
                     || leaf.kind == LeafKind::PackedStruct && is_blob(&leaf.stored) => {}
             _ => return Err(Error::invalid(format!("`{column}` is not a blob column"))),
         }
-        let projection = ProjectedColumns::new(describe_blobs(&projection))?;
-        let num_rows = reader.load_columns(&projection)?;
-        Ok(Self { reader: reader.clone(), projection, num_rows, depth })
+        let columns = columns.with_blobs_described()?;
+        Ok(Self { file: file.clone(), columns, num_rows: 0, depth })
+    }
+
+    /// Loads what is known of the column.
+    pub(super) async fn load(mut self, io: &Io) -> Result<Self> {
+        self.num_rows = self.file.load_columns(io, &self.columns).await?;
+        Ok(self)
     }
 
     /// Number of rows.
@@ -101,13 +78,33 @@ impl Blobs {
     }
 
     /// The size of a blob in bytes; `None` if it is null.
-    pub fn len(&self, row: u64) -> Result<Option<u64>> {
-        Ok(self.description(row)?.map(|blob| blob.size))
+    pub fn len(&self, row: u64) -> Request<Option<u64>> {
+        let blobs = self.clone();
+        Request::new(Steps::start(move |io| async move {
+            Ok(blobs.describe(&io, &[row]).await?.pop().flatten().map(|blob| blob.size))
+        }))
     }
 
     /// Bytes of a blob; `..` for all of them. A null has none to read.
-    pub fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Result<Bytes> {
-        let blob = self.description(row)?;
+    pub fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Request<Bytes> {
+        let blobs = self.clone();
+        let range = (range.start_bound().cloned(), range.end_bound().cloned());
+        Request::new(Steps::start(move |io| async move { blobs.read_range(&io, row, range).await }))
+    }
+
+    /// Where the blobs of some rows lie, in the order asked for; `None` for null ones.
+    pub fn descriptions(&self, rows: &[u64]) -> Request<Vec<Option<BlobDescription>>> {
+        let (blobs, rows) = (self.clone(), rows.to_vec());
+        Request::new(Steps::start(move |io| async move { blobs.describe(&io, &rows).await }))
+    }
+
+    async fn read_range(
+        &self,
+        io: &Io,
+        row: u64,
+        range: (Bound<u64>, Bound<u64>),
+    ) -> Result<Bytes> {
+        let blob = self.describe(io, &[row]).await?.pop().flatten();
         let blob = blob.ok_or_else(|| Error::invalid(format!("the blob of row {row} is null")))?;
         if blob.kind != INLINE {
             return Err(Error::unsupported(format!(
@@ -121,53 +118,44 @@ impl Blobs {
         if span.is_empty() {
             return Ok(Bytes::new());
         }
-        let file = &self.reader.file;
-        ensure!(
-            span.end <= file.index.data_end,
-            "a blob at {}..{} lies outside the data",
-            span.start,
-            span.end
-        );
-        let bytes = span.end.saturating_sub(span.start);
-        Budget::new(file.options.memory_limit).claim(bytes, "a blob")?;
-        let read = file.source.read(std::slice::from_ref(&span))?.pop();
-        read.ok_or_else(|| Error::invalid("the source returned nothing for a span"))
+        ensure!(span.end() <= self.file.index.data_end, "a blob at {span} lies outside the data");
+        self.file.budget().claim(span.len(), "a blob")?;
+        io.read_one(span).await
     }
 
-    /// Where the blobs of some rows lie, in the order asked for; `None` for null ones.
-    pub fn descriptions(&self, rows: &[u64]) -> Result<Vec<Option<BlobDescription>>> {
-        let request = self.reader.request(&self.projection, Wanted::Rows(rows.to_vec()))?;
-        let batch = self.reader.run(request)?;
-        let mut array = batch.columns().first().ok_or_else(unexpected)?;
-        let mut around = Vec::with_capacity(self.depth);
-        for _ in 0..self.depth {
-            let parent = array.as_struct_opt().ok_or_else(unexpected)?;
-            around.push(parent);
-            array = parent.columns().first().ok_or_else(unexpected)?;
-        }
-        let blobs = array.as_struct_opt().ok_or_else(unexpected)?;
-        around.push(blobs);
-        let (positions, sizes) = (numbers(blobs, "position")?, numbers(blobs, "size")?);
-        let kinds = blobs.column_by_name("kind").and_then(|c| c.as_primitive_opt::<UInt8Type>());
-        let describe = |i: usize| {
-            let valid = around.iter().all(|array| array.is_valid(i));
-            valid.then(|| BlobDescription {
-                position: positions.get(i).copied().unwrap_or(0),
-                size: sizes.get(i).copied().unwrap_or(0),
-                kind: kinds.map_or(INLINE, |kinds| kinds.value(i)),
-            })
-        };
-        Ok((0..blobs.len()).map(describe).collect())
+    async fn describe(&self, io: &Io, rows: &[u64]) -> Result<Vec<Option<BlobDescription>>> {
+        let read = self.file.read_rows(&self.columns, Rows::List(rows.to_vec()))?;
+        descriptions(&io.run(read).await?, self.depth)
     }
+}
 
-    fn description(&self, row: u64) -> Result<Option<BlobDescription>> {
-        self.descriptions(&[row])?.pop().ok_or_else(unexpected)
+/// What a batch of one column of described blobs says.
+fn descriptions(batch: &RecordBatch, depth: usize) -> Result<Vec<Option<BlobDescription>>> {
+    let mut array = batch.columns().first().ok_or_else(unexpected)?;
+    let mut around = Vec::with_capacity(depth);
+    for _ in 0..depth {
+        let parent = array.as_struct_opt().ok_or_else(unexpected)?;
+        around.push(parent);
+        array = parent.columns().first().ok_or_else(unexpected)?;
     }
+    let blobs = array.as_struct_opt().ok_or_else(unexpected)?;
+    around.push(blobs);
+    let (positions, sizes) = (numbers(blobs, "position")?, numbers(blobs, "size")?);
+    let kinds = blobs.column_by_name("kind").and_then(|c| c.as_primitive_opt::<UInt8Type>());
+    let describe = |i: usize| {
+        let valid = around.iter().all(|array| array.is_valid(i));
+        valid.then(|| BlobDescription {
+            position: positions.get(i).copied().unwrap_or(0),
+            size: sizes.get(i).copied().unwrap_or(0),
+            kind: kinds.map_or(INLINE, |kinds| kinds.value(i)),
+        })
+    };
+    Ok((0..blobs.len()).map(describe).collect())
 }
 
 impl BlobDescription {
     /// The span of a range of the blob's bytes, or the blob's size if it does not reach so far.
-    fn span(&self, range: impl RangeBounds<u64>) -> Result<Range<u64>, u64> {
+    fn span(&self, range: impl RangeBounds<u64>) -> Result<Span, u64> {
         let start = match range.start_bound() {
             Bound::Included(start) => Some(*start),
             Bound::Excluded(before) => before.checked_add(1),
@@ -179,11 +167,8 @@ impl BlobDescription {
             Bound::Unbounded => Some(self.size),
         };
         let (Some(start), Some(end)) = (start, end) else { return Err(self.size) };
-        let place = |offset: u64| self.position.checked_add(offset).ok_or(self.size);
-        if start > end || end > self.size {
-            return Err(self.size);
-        }
-        Ok(place(start)?..place(end)?)
+        let blob = Span::at(self.position, self.size);
+        blob.and_then(|blob| blob.part(start..end)).ok_or(self.size)
     }
 }
 
@@ -196,23 +181,21 @@ fn unexpected() -> Error {
     Error::corrupt("blob descriptions that are not positions and sizes")
 }
 
-impl fmt::Debug for Blobs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blobs").field("num_rows", &self.num_rows).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn span(start: u64, end: u64) -> Span {
+        Span::new(start, end).unwrap()
+    }
+
     #[test]
     fn ranges_stay_inside_the_blob() {
         let blob = BlobDescription { position: 100, size: 10, kind: INLINE };
-        assert_eq!(blob.span(..), Ok(100..110));
-        assert_eq!(blob.span(3..=4), Ok(103..105));
-        assert_eq!(blob.span((Bound::Excluded(3), Bound::Unbounded)), Ok(104..110));
-        assert_eq!(blob.span(10..), Ok(110..110));
+        assert_eq!(blob.span(..), Ok(span(100, 110)));
+        assert_eq!(blob.span(3..=4), Ok(span(103, 105)));
+        assert_eq!(blob.span((Bound::Excluded(3), Bound::Unbounded)), Ok(span(104, 110)));
+        assert_eq!(blob.span(10..), Ok(span(110, 110)));
         let (start, end) = (5, 4);
         assert_eq!(blob.span(start..end), Err(10));
         assert_eq!(blob.span(..11), Err(10));

@@ -1,50 +1,88 @@
-//! What all readers of one file share: its index, the columns loaded so far, the search cache.
+//! An open file: what is known of it, and the requests that it makes.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
-use super::ReadOptions;
-use super::arrays;
-use super::cache::{CachedPage, PageKey, SearchCache};
-use super::leaf::LeafColumnType;
-use super::source::{FileSource, Source};
-use crate::codec::{Budget, Scratch};
+use super::blobs::BlobColumn;
+use super::cache::{CacheStats, CachedPage, PageKey, SearchCache};
+use super::check::{self, FileReport, Verification};
+use super::columns::FileColumns;
+use super::options::ReadOptions;
+use super::projection::{Columns, Projection};
+use super::request::Request;
+use super::rows_read::RowsRead;
+use super::scan_plan::ScanPlan;
+use super::steps::{Io, Steps, check_count};
+use super::zone_maps;
+use crate::budget::Budget;
+use crate::codec::Scratch;
+use crate::container::FileIndex;
 use crate::container::checksums::Checksums;
 use crate::container::cost::{self, ColumnCost};
-use crate::container::early;
-use crate::container::zone_place::{FoundPlace, ZonePlace};
-use crate::container::{Column, FileIndex, PageEncoding, Tail, Version, tail_span};
-use crate::error::{Corrupt, Error, Locate, Result, ensure};
-use crate::page::rules::Rules;
-use crate::page::{Layout, Page, PageIndex};
-use crate::page_v2_0;
+use crate::error::{Error, Locate, Result};
+use crate::page::{Page, PageIndex};
 use crate::pool::Pool;
-use crate::schema::columns::{Node, columns_of, num_columns};
-use crate::set_once::SetOnce;
+use crate::rows::{RowRanges, Rows};
+use crate::schema::columns::Node;
+use crate::schema::leaves::LeafColumnType;
+use crate::schema::projection::project;
+use crate::span::Span;
+use crate::version::Version;
+use crate::zones::filter::Filter;
+use crate::zones::map::ZoneMap;
 
-/// Bytes read at the end of a file in the hope that they hold all metadata.
-const TAIL_BYTES: u64 = 16 << 10;
-
-/// An open file.
-pub(crate) struct OpenFile {
-    pub(crate) source: Arc<dyn Source>,
-    /// The source, if it is a file on disk.
-    pub(super) disk: Option<Arc<FileSource>>,
+/// What is known of a file that was opened: its schema, its columns, its zone maps. It has no source of
+/// bytes and reads nothing; it makes [`Request`]s, for drivers with I/O of their own.
+///
+/// [`FileReader`](crate::FileReader) is one of these and a [`Source`](crate::Source), the reader of the crate
+/// `lancet-object-store` one of these and a store. All reads of one file share it, and with it what they
+/// find out.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use lancet::arrow::array::{ArrayRef, Int32Array, RecordBatch};
+/// # use lancet::{FileWriter, WriteOptions};
+/// use lancet::{OpenFile, ReadOptions, Request, Result};
+///
+/// # fn main() -> Result<()> {
+/// # let ids: ArrayRef = Arc::new(Int32Array::from_iter_values(0..1000));
+/// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// # let mut writer = FileWriter::new(Vec::new(), batch.schema(), WriteOptions::default())?;
+/// # writer.write(&batch)?;
+/// # let bytes = lancet::Bytes::from(writer.finish_into()?.1);
+/// // This driver has all bytes at hand; others wait for a disk or a network.
+/// fn drive<T>(mut request: Request<T>, file: &lancet::Bytes) -> Result<T> {
+///     while !request.spans().is_empty() {
+///         let spans = request.spans().iter();
+///         let bytes = spans.map(|s| file.slice(s.start() as usize..s.end() as usize)).collect();
+///         request.supply(bytes)?;
+///     }
+///     request.finish()
+/// }
+///
+/// let file = drive(OpenFile::open(bytes.len() as u64, ReadOptions::default()), &bytes)?;
+/// let ids = file.project(["id"])?;
+/// let rows = drive(file.read(&ids, [7, 1])?, &bytes)?;
+/// assert_eq!(rows.num_rows(), 2);
+/// # Ok(())
+/// # }
+/// ```
+pub struct OpenFile {
     pub(crate) index: FileIndex,
     /// The fields of the schema with the columns they are made of.
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) options: ReadOptions,
-    /// The columns, if the file has version 2.0; the others are then not used.
-    pub(crate) arrays: Option<page_v2_0::Columns>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) options: ReadOptions,
+    pub(super) columns: FileColumns,
+    everything: Projection,
     /// Only when reads are to be checked.
-    pub(crate) checksums: Option<Checksums>,
-    columns: Vec<SetOnce<Arc<FileColumn>>>,
+    pub(super) checksums: Option<Checksums>,
     /// Bytes that the decoded metadata takes so far.
-    metadata_bytes: AtomicU64,
+    pub(super) metadata_bytes: AtomicU64,
     pub(super) cache: SearchCache,
     /// This file's number in the cache.
     cache_id: u64,
@@ -52,187 +90,252 @@ pub(crate) struct OpenFile {
     pub(super) pool: Arc<Pool>,
 }
 
-/// A column whose metadata has been read and checked.
-#[derive(Debug)]
-pub(crate) struct FileColumn {
-    pub(crate) pages: Vec<Page>,
-    /// Rows of the file that the column covers.
-    pub(crate) num_rows: u64,
-    pub(crate) zone_map: FoundPlace,
-    /// Bytes of all pages in the file.
-    stored_bytes: u64,
-}
-
+/// The requests.
 impl OpenFile {
-    pub(crate) fn open(source: Arc<dyn Source>, options: ReadOptions) -> Result<Self> {
-        let size = source.size_bytes();
-        let span = tail_span(size, TAIL_BYTES);
-        let bytes = read_one(source.as_ref(), span.clone())?;
-        let mut tail = Tail::parse(size, span.start, bytes)?;
-        while let Some(span) = tail.missing() {
-            let size = span.end.saturating_sub(span.start);
-            within(size, options.max_metadata_bytes, "the end of the file")?;
-            tail.supply(read_one(source.as_ref(), span)?)?;
-        }
-        let metadata_bytes = cost::descriptor_bytes(&tail.descriptor().unwrap_or_default());
-        within(metadata_bytes, options.max_metadata_bytes, "the schema")?;
-        Self::of_index(source, tail.into_index()?, options, metadata_bytes)
+    /// All columns.
+    pub fn everything(&self) -> &Projection {
+        &self.everything
     }
 
-    /// A file whose index is known; `metadata_bytes` is what its schema takes.
-    pub(crate) fn of_index(
-        source: Arc<dyn Source>,
+    /// Looks up columns, once for many reads.
+    pub fn project(&self, columns: impl Into<Columns>) -> Result<Projection> {
+        match columns.into() {
+            Columns::All => Ok(self.everything.clone()),
+            Columns::Names(names) => {
+                let fields = project(&self.index.schema, &self.nodes, names)?;
+                Projection::new(&self.index.schema, fields)
+            }
+            Columns::Resolved(columns) => {
+                columns.check_file(&self.index.schema)?;
+                Ok(columns)
+            }
+        }
+    }
+
+    /// Some rows of some columns.
+    pub fn read(
+        self: &Arc<Self>,
+        columns: &Projection,
+        rows: impl Into<Rows>,
+    ) -> Result<Request<RecordBatch>> {
+        Ok(Request::new(self.read_rows(columns, rows.into())?))
+    }
+
+    /// The same, on the calling thread.
+    pub(super) fn read_rows(
+        self: &Arc<Self>,
+        columns: &Projection,
+        rows: Rows,
+    ) -> Result<RowsRead> {
+        RowsRead::new(self.clone(), columns.clone(), rows, self.budget(), 1)
+    }
+
+    /// Reads the metadata of columns ahead of their rows; how many rows they have.
+    pub fn prepare(self: &Arc<Self>, columns: &Projection) -> Request<u64> {
+        let (file, columns) = (self.clone(), columns.clone());
+        Request::new(Steps::start(|io| async move { file.load_columns(&io, &columns).await }))
+    }
+
+    /// Starts to describe a scan; [`ScanPlan::requests`] makes its requests.
+    pub fn scan(self: &Arc<Self>) -> ScanPlan {
+        ScanPlan::new(self.clone())
+    }
+
+    /// The rows outside of which none makes the filter true; see
+    /// [`FileReader::prune`](crate::FileReader::prune).
+    pub fn prune(self: &Arc<Self>, filter: &Filter) -> Result<Request<RowRanges>> {
+        let leaves = zone_maps::of_filter(self, filter)?;
+        let (file, filter) = (self.clone(), filter.clone());
+        let prune = |io| async move { zone_maps::prune_rows(&file, &io, &filter, leaves).await };
+        Ok(Request::new(Steps::start(prune)))
+    }
+
+    /// The zone maps of columns, in the order asked for. None for a column without one, and for one that
+    /// breaks a rule: `verify` tells which.
+    pub fn zone_maps<S: AsRef<str>>(
+        self: &Arc<Self>,
+        columns: impl IntoIterator<Item = S>,
+    ) -> Result<Request<Vec<Option<Arc<ZoneMap>>>>> {
+        let leaves = zone_maps::named(self, columns)?;
+        let file = self.clone();
+        let load = |io| async move { zone_maps::load(&file, &io, &leaves).await };
+        Ok(Request::new(Steps::start(load)))
+    }
+
+    /// The bytes of a global buffer.
+    pub fn global_buffer(self: &Arc<Self>, index: usize) -> Result<Request<Bytes>> {
+        let span = self.index.global_buffers.get(index).copied().ok_or_else(|| {
+            let count = self.num_global_buffers();
+            Error::invalid(format!("global buffer {index} does not exist: the file has {count}"))
+        })?;
+        let file = self.clone();
+        Ok(Request::new(Steps::start(|io| async move { file.read_buffer(&io, span).await })))
+    }
+
+    /// The global buffers that were added to the file: all but the schema and the checksums.
+    pub fn user_buffers(self: &Arc<Self>) -> Request<Vec<Bytes>> {
+        let file = self.clone();
+        Request::new(Steps::start(|io| async move {
+            let checksums = usize::from(file.load_checksums(&io).await?.is_some());
+            let end = file.num_global_buffers().saturating_sub(checksums);
+            let mut buffers = Vec::new();
+            for span in file.index.global_buffers.get(1..end).unwrap_or_default() {
+                buffers.push(file.read_buffer(&io, *span).await?);
+            }
+            Ok(buffers)
+        }))
+    }
+
+    /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
+    pub fn blobs(self: &Arc<Self>, column: &str) -> Result<Request<BlobColumn>> {
+        let column = BlobColumn::new(self, column)?;
+        Ok(Request::new(Steps::start(|io| async move { column.load(&io).await })))
+    }
+
+    /// What the file is made of. Reads the metadata of all columns.
+    pub fn inspect(self: &Arc<Self>) -> Request<FileReport> {
+        let file = self.clone();
+        Request::new(Steps::start(|io| async move {
+            file.load_columns(&io, &file.everything).await?;
+            check::report(&file)
+        }))
+    }
+
+    /// Checks the whole file; see [`FileReader::verify`](crate::FileReader::verify).
+    /// [`Request::progress`] says how far it has come.
+    pub fn verify(self: &Arc<Self>) -> Request<Verification> {
+        let file = self.clone();
+        Request::new(Steps::start(|io| async move { check::verify(&file, &io).await }))
+    }
+}
+
+/// What is known.
+impl OpenFile {
+    /// Format version of the file.
+    pub fn version(&self) -> Version {
+        self.index.version
+    }
+
+    /// The schema, with field and schema metadata.
+    pub fn schema(&self) -> SchemaRef {
+        self.index.schema.clone()
+    }
+
+    /// Ids of all fields, parents before their children. Tables find their columns by them; a
+    /// writer takes them from the field metadata `lance:field_id`, or numbers from 0.
+    pub fn field_ids(&self) -> &[i32] {
+        &self.index.field_ids
+    }
+
+    /// Number of rows.
+    pub fn num_rows(&self) -> u64 {
+        self.index.num_rows
+    }
+
+    /// Size of the file.
+    pub fn file_bytes(&self) -> u64 {
+        self.index.file_bytes
+    }
+
+    /// Number of global buffers (number 0 holds the schema).
+    pub fn num_global_buffers(&self) -> usize {
+        self.index.global_buffers.len()
+    }
+
+    /// Bytes that the metadata read so far takes in memory: the schema, and the pages of the columns
+    /// used so far.
+    pub fn metadata_bytes(&self) -> u64 {
+        self.metadata_bytes.load(Ordering::Relaxed)
+    }
+
+    /// About how many bytes a row of the columns takes, going by those whose metadata was read before.
+    pub fn row_bytes(&self, columns: &Projection) -> u64 {
+        self.row_bytes_of(columns)
+    }
+
+    /// What the search cache holds, and how often it had what was needed. Files that share a cache
+    /// share its figures.
+    pub fn cache_stats(&self) -> CacheStats {
+        self.cache.stats()
+    }
+}
+
+/// What reads need.
+impl OpenFile {
+    pub(super) fn new(
         index: FileIndex,
+        nodes: Vec<Node>,
+        columns: FileColumns,
+        everything: Projection,
         options: ReadOptions,
         metadata_bytes: u64,
-    ) -> Result<Self> {
-        let (nodes, arrays) = match index.version {
-            Version::V2_0 => {
-                let (nodes, arrays) = arrays::columns_of(&index, source.as_ref(), &options)?;
-                (nodes, Some(arrays))
-            }
-            Version::V2_1 | Version::V2_2 => (columns_of(&index.schema)?, None),
-        };
-        let needed = arrays.as_ref().map_or_else(|| num_columns(&nodes), page_v2_0::Columns::len);
-        let found = index.columns.len();
-        ensure!(needed <= found, "the schema needs {needed} columns, but the file has {found}");
-        check_nesting(&nodes, options.max_nesting)?;
-        let columns = index.columns.iter().map(|_| SetOnce::new()).collect();
+    ) -> Self {
         let cache = options.search_cache.clone();
         let cache_id = cache.register();
-        let metadata_bytes = metadata_bytes.into();
-        let checksums = None;
-        let mut file = Self {
-            source,
-            disk: None,
+        Self {
             index,
             nodes,
             options,
-            arrays,
-            checksums,
             columns,
-            metadata_bytes,
+            everything,
+            checksums: None,
+            metadata_bytes: metadata_bytes.into(),
             cache,
             cache_id,
             pool: Arc::default(),
-        };
-        if file.options.verify_checksums {
-            file.checksums = file.load_checksums()?;
         }
-        Ok(file)
+    }
+
+    /// Loads the metadata of the columns and returns their common number of rows.
+    pub(super) async fn load_columns(&self, io: &Io, columns: &Projection) -> Result<u64> {
+        if columns.num_rows().is_none() {
+            self.load_metadata(io, columns).await?;
+        }
+        self.common_rows(columns)
+    }
+
+    /// Loads the metadata of the columns.
+    pub(super) async fn load_metadata(&self, io: &Io, columns: &Projection) -> Result<()> {
+        let missing = self.named(self.missing_columns(columns))?;
+        let (places, spans): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
+        let bytes = io.read(spans.clone()).await?;
+        self.check_fetched(&spans, &bytes)?;
+        for (place, bytes) in places.into_iter().zip(&bytes) {
+            self.named(self.load_column(columns, place, bytes))?;
+        }
+        Ok(())
     }
 
     /// The checksums of the file, if it has some. Those of the metadata are checked.
-    pub(crate) fn load_checksums(&self) -> Result<Option<Checksums>> {
+    pub(super) async fn load_checksums(&self, io: &Io) -> Result<Option<Checksums>> {
         let Some(span) = self.index.global_buffers.get(1..).and_then(<[_]>::last) else {
             return Ok(None);
         };
-        let size = span.end.saturating_sub(span.start);
-        within(size, self.options.max_metadata_bytes, "the last global buffer")?;
-        let bytes = read_one(self.source.as_ref(), span.clone())?;
-        let Some(checksums) = Checksums::parse(&bytes).at(span.start)? else { return Ok(None) };
-        let tail = self.index.data_end..self.index.file_bytes;
-        let size = tail.end.saturating_sub(tail.start);
-        within(size, self.options.max_metadata_bytes, "the end of the file")?;
-        let start = tail.start;
-        checksums.check_tail(&read_one(self.source.as_ref(), tail)?).at(start)?;
+        let limit = self.options.max_metadata_bytes;
+        within(span.len(), limit, "the last global buffer")?;
+        let bytes = io.read_one(*span).await?;
+        let Some(checksums) = Checksums::parse(&bytes).at(span.start())? else { return Ok(None) };
+        let Some(tail) = Span::new(self.index.data_end, self.index.file_bytes) else {
+            return Err(Error::corrupt("the data ends after the file"));
+        };
+        within(tail.len(), limit, "the end of the file")?;
+        checksums.check_tail(&io.read_one(tail).await?).at(tail.start())?;
         Ok(Some(checksums))
     }
 
-    /// Checks bytes of the file if they are a whole buffer with a checksum.
-    pub(crate) fn check_bytes(&self, span: &Range<u64>, bytes: &[u8]) -> Result<()> {
-        self.checksums.as_ref().map_or(Ok(()), |checksums| checksums.check(span, bytes))
-    }
-
-    /// Checks what was read for some spans.
-    pub(crate) fn check_fetched(&self, spans: &[Range<u64>], bytes: &[Bytes]) -> Result<()> {
-        if bytes.len() != spans.len() {
-            return Err(Error::invalid("the source returned another number of spans"));
-        }
-        spans.iter().zip(bytes).try_for_each(|(span, bytes)| self.check_bytes(span, bytes))
-    }
-
     /// The bytes of a buffer outside the pages.
-    pub(crate) fn read_buffer(&self, span: Range<u64>) -> Result<Bytes> {
-        let size = span.end.saturating_sub(span.start);
-        Budget::new(self.options.memory_limit).claim(size, "a global buffer")?;
-        let bytes = read_one(self.source.as_ref(), span.clone())?;
-        self.check_bytes(&span, &bytes)?;
+    pub(super) async fn read_buffer(&self, io: &Io, span: Span) -> Result<Bytes> {
+        self.budget().claim(span.len(), "a global buffer")?;
+        let bytes = io.read_one(span).await?;
+        self.check_fetched(&[span], std::slice::from_ref(&bytes))?;
         Ok(bytes)
     }
 
-    /// A column that was loaded before.
-    pub(crate) fn column(&self, column: u32) -> Option<Arc<FileColumn>> {
-        self.columns.get(column as usize)?.get().cloned()
-    }
-
-    /// What a column that was loaded says about its zone map, and its number of rows.
-    pub(crate) fn zone_place(&self, column: u32) -> Option<(Result<ZonePlace, Corrupt>, u64)> {
-        let (place, num_rows) = match &self.arrays {
-            Some(arrays) => arrays.get(column).map(|c| (c.zone_map.clone(), c.num_rows))?,
-            None => self.column(column).map(|c| (c.zone_map.clone(), c.num_rows))?,
-        };
-        Some((place?, num_rows))
-    }
-
-    /// The span of a column's metadata, or its bytes when they came with the tail.
-    pub(crate) fn column_metadata(&self, column: u32) -> Result<Result<Bytes, Range<u64>>> {
-        if let Some(bytes) = self.index.column_bytes(column) {
-            return Ok(Ok(bytes));
-        }
-        match self.index.columns.get(column as usize) {
-            Some(span) => Ok(Err(span.clone())),
-            None => Err(Error::corrupt(format!(
-                "the schema needs column {column}, but the file has {}",
-                self.index.columns.len()
-            ))),
-        }
-    }
-
-    /// Parses and checks a column's metadata, and keeps it.
-    pub(crate) fn load_column(
-        &self,
-        leaf: &LeafColumnType,
-        bytes: &[u8],
-    ) -> Result<Arc<FileColumn>> {
-        let column = leaf.column;
-        self.claim_metadata(column, bytes)?;
-        let parsed = Column::parse(bytes, &self.index, column)?;
-        let rules = Rules::of(self.index.version);
-        let mut pages = Vec::with_capacity(parsed.pages.len());
-        for page in parsed.pages {
-            let (number, num_buffers) = (page.number, page.buffers.len());
-            let (message, is_early) = match &page.encoding {
-                PageEncoding::Layout(message) => (message, false),
-                PageEncoding::EarlyLayout(message) => (message, true),
-                PageEncoding::Array(_) => return Err(Error::unsupported("pages of version 2.0")),
-            };
-            let layout = Layout::parse(message, &leaf.leaf, rules, page.num_rows, num_buffers)
-                .map(|layout| if is_early { layout.early() } else { layout })
-                .map_err(|error| if is_early { early::too_early(error) } else { error })
-                .in_page(number)
-                .in_column(column)?;
-            pages.push(Page {
-                number,
-                first_row: page.first_row,
-                num_rows: page.num_rows,
-                buffers: page.buffers,
-                layout,
-            });
-        }
-        let num_rows = leaf.rows_of_entries(parsed.num_rows).in_column(column)?;
-        let spans = pages.iter().flat_map(|page| &page.buffers);
-        let sizes = spans.map(|span| span.end.saturating_sub(span.start));
-        let stored_bytes = sizes.fold(0, u64::saturating_add);
-        let zone_map = parsed.zone_map;
-        let loaded = Arc::new(FileColumn { pages, num_rows, zone_map, stored_bytes });
-        let slot = self.columns.get(column as usize);
-        Ok(slot.and_then(|slot| slot.set(loaded.clone()).cloned()).unwrap_or(loaded))
-    }
-
-    /// Bytes of the metadata that is kept.
-    pub(super) fn metadata_bytes(&self) -> u64 {
-        self.metadata_bytes.load(Ordering::Relaxed)
+    /// Checks what was read for some spans: whole buffers with a checksum.
+    pub(super) fn check_fetched(&self, spans: &[Span], bytes: &[Bytes]) -> Result<()> {
+        check_count(spans, bytes)?;
+        let Some(checksums) = &self.checksums else { return Ok(()) };
+        spans.iter().zip(bytes).try_for_each(|(span, bytes)| checksums.check(*span, bytes))
     }
 
     /// Makes sure that there is room for the metadata of one more column.
@@ -249,13 +352,13 @@ impl OpenFile {
     }
 
     /// What finds the indexes of pages that are cached.
-    pub(crate) fn cached_indexes(&self) -> impl Fn(u32, u32) -> Option<Arc<PageIndex>> {
+    pub(super) fn cached_indexes(&self) -> impl Fn(u32, u32) -> Option<Arc<PageIndex>> {
         let lookup = self.cache.lookup();
         move |column, page| lookup(self.page_key(column, page)).and_then(CachedPage::into_layout)
     }
 
     /// Parses a page's index and keeps it.
-    pub(crate) fn load_index(
+    pub(super) fn load_index(
         &self,
         leaf: &LeafColumnType,
         page: &Page,
@@ -278,60 +381,9 @@ impl OpenFile {
         PageKey { file: self.cache_id, column, page }
     }
 
-    /// About how many bytes a row of the columns has in memory.
-    pub(crate) fn row_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
-        let of_leaf = |leaf: &LeafColumnType| {
-            let Some(column) = self.column(leaf.column) else { return 0 };
-            let stored = column.stored_bytes.checked_div(column.num_rows).unwrap_or(0);
-            stored.max(leaf.leaf.values.fixed_bytes())
-        };
-        leaves.iter().map(of_leaf).fold(0, u64::saturating_add)
-    }
-
-    /// Bytes of the columns in the file.
-    pub(crate) fn stored_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
-        let columns = leaves.iter().filter_map(|leaf| self.column(leaf.column));
-        columns.map(|column| column.stored_bytes).fold(0, u64::saturating_add)
-    }
-
-    /// The rows after the pages of the column that takes the most bytes.
-    pub(crate) fn page_ends_of_widest(&self, leaves: &[LeafColumnType]) -> Vec<u64> {
-        let columns = leaves.iter().filter_map(|leaf| Some((leaf, self.column(leaf.column)?)));
-        let widest = columns.max_by_key(|(_, column)| column.stored_bytes);
-        let Some((leaf, column)) = widest else { return Vec::new() };
-        let end = |page: &Page| leaf.rows_of_entries(page.first_row.saturating_add(page.num_rows));
-        column.pages.iter().filter_map(|page| end(page).ok()).collect()
-    }
-
     /// What one read may hold.
-    pub(crate) fn budget(&self) -> Budget {
+    pub(super) fn budget(&self) -> Budget {
         Budget::new(self.options.memory_limit)
-    }
-
-    /// Number of rows of columns that are read together.
-    pub(crate) fn common_rows(&self, leaves: &[LeafColumnType]) -> Result<u64> {
-        let mut common = None;
-        for leaf in leaves {
-            let Some(column) = self.column(leaf.column) else { continue };
-            let (found, all) = (column.num_rows, self.index.num_rows);
-            if found > all {
-                let rule = format!("the column has {found} rows in a file of {all}");
-                return self.named(Err(Error::corrupt(rule)).in_column(leaf.column));
-            }
-            if *common.get_or_insert(column.num_rows) != column.num_rows {
-                return Err(Error::invalid(
-                    "the columns asked for have different numbers of rows; read them one by one",
-                ));
-            }
-        }
-        // Columns may differ, but one of them has the rows that the descriptor counts.
-        let (common, all) = (common.unwrap_or(self.index.num_rows), num_columns(&self.nodes));
-        ensure!(
-            common == self.index.num_rows || leaves.len() < all,
-            "the columns have {common} rows in a file of {}",
-            self.index.num_rows
-        );
-        Ok(common)
     }
 }
 
@@ -343,37 +395,11 @@ pub(super) fn within(needed: u64, limit: u64, what: &str) -> Result<()> {
     Err(Error::limit(what, needed, limit, "max_metadata_bytes"))
 }
 
-fn check_nesting(nodes: &[Node], max_nesting: usize) -> Result<()> {
-    fn depth(node: &Node) -> usize {
-        node.children().iter().map(depth).max().unwrap_or(0).saturating_add(1)
-    }
-    let found = nodes.iter().map(depth).max().unwrap_or(0);
-    if found <= max_nesting {
-        return Ok(());
-    }
-    Err(Error::Limit {
-        what: "the schema".into(),
-        unit: "levels of nesting",
-        needed: found as u64,
-        limit: max_nesting as u64,
-        option: "max_nesting",
-    })
-}
-
-pub(super) fn read_one(source: &dyn Source, span: Range<u64>) -> Result<Bytes> {
-    let bytes = source.read(std::slice::from_ref(&span))?.pop();
-    bytes.ok_or_else(|| Error::invalid("the source returned nothing for a span"))
-}
-
 impl fmt::Debug for OpenFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenFile").field("index", &self.index).finish_non_exhaustive()
-    }
-}
-
-impl FileColumn {
-    /// A page by number.
-    pub(crate) fn page(&self, number: usize) -> Result<&Page> {
-        self.pages.get(number).ok_or_else(|| Error::corrupt(format!("page {number} is missing")))
+        f.debug_struct("OpenFile")
+            .field("version", &self.version())
+            .field("num_rows", &self.num_rows())
+            .finish_non_exhaustive()
     }
 }

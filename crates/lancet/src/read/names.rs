@@ -31,19 +31,23 @@ impl OpenFile {
             }
         }
     }
+}
 
-    /// The names of the columns that are wanted, as far as the schema has them.
-    fn column_names(&self, wanted: &BTreeSet<u32>) -> BTreeMap<u32, String> {
-        let mut names = Names { arrays: self.arrays.as_ref(), wanted, found: BTreeMap::new() };
-        if !wanted.is_empty() {
-            self.nodes.iter().for_each(|node| names.visit(node, &mut Vec::new()));
-        }
-        names.found
+/// The names of the columns that are wanted, as far as the fields have them; `arrays` are the columns of a 2.0
+/// file.
+pub(super) fn column_names(
+    nodes: &[Node],
+    arrays: Option<&page_v2_0::Columns>,
+    wanted: &BTreeSet<u32>,
+) -> BTreeMap<u32, String> {
+    let mut names = Names { arrays, wanted, found: BTreeMap::new() };
+    if !wanted.is_empty() {
+        nodes.iter().for_each(|node| names.visit(node, &mut Vec::new()));
     }
+    names.found
 }
 
 struct Names<'a> {
-    /// The columns of a 2.0 file.
     arrays: Option<&'a page_v2_0::Columns>,
     wanted: &'a BTreeSet<u32>,
     found: BTreeMap<u32, String>,

@@ -1,123 +1,99 @@
-//! Opening a file without any I/O of one's own.
+//! Opening a file: its end, and whatever of its beginning the schema needs.
 
-use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::source::Source;
-use super::{FileReader, ReadOptions};
-use crate::error::{Error, Result};
+use super::arrays;
+use super::columns::FileColumns;
+use super::file::{OpenFile, within};
+use super::layouts::LayoutColumns;
+use super::options::ReadOptions;
+use super::projection::Projection;
+use super::request::Request;
+use super::steps::{Io, Steps};
+use crate::container::{FileIndex, Tail, cost, tail_span};
+use crate::error::{Error, Result, ensure};
+use crate::schema::columns::{Node, columns_of, num_columns};
+use crate::schema::projection::FileFields;
+use crate::version::Version;
 
-/// A file being opened by a driver that reads it in its own way: it is told which bytes are needed,
-/// hands them over, and gets the reader.
-///
-/// Such a reader has no source, so only its requests ([`FileReader::request_take`],
-/// [`FileReader::request_rows`], [`FileReader::request_prune`] and the like) read; `take`, `scan` and
-/// the others fail.
-///
-/// ```
-/// # use std::sync::Arc;
-/// # use arrow_array::{Int32Array, RecordBatch};
-/// # use lancet::{FileWriter, WriteOptions};
-/// use lancet::{Opening, ReadOptions, Request};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let ids = Arc::new(Int32Array::from_iter_values(0..1000));
-/// # let batch = RecordBatch::try_from_iter([("id", ids as _)])?;
-/// # let mut bytes = Vec::new();
-/// # let mut writer = FileWriter::new(&mut bytes, batch.schema(), WriteOptions::default())?;
-/// # writer.write(&batch)?;
-/// # writer.finish_into()?;
-/// # let file = bytes::Bytes::from(bytes);
-/// let mut opening = Opening::new(file.len() as u64, ReadOptions::default());
-/// let reader = loop {
-///     match opening.try_open()? {
-///         Ok(reader) => break reader,
-///         Err(span) => opening.supply(span.start, file.slice(span.start as usize..span.end as usize)),
-///     }
-/// };
-/// let mut request = reader.request_take(&[7, 1], None)?;
-/// while !request.spans().is_empty() {
-///     let read = |span: &std::ops::Range<u64>| file.slice(span.start as usize..span.end as usize);
-///     let bytes = request.spans().iter().map(read).collect();
-///     request.supply(bytes)?;
-/// }
-/// assert_eq!(request.finish()?.column(0).as_ref(), &Int32Array::from(vec![7, 1]));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct Opening {
-    size: u64,
-    options: ReadOptions,
-    known: Vec<(u64, Bytes)>,
-}
+/// Bytes read at the end of a file in the hope that they hold all metadata.
+const TAIL_BYTES: u64 = 16 << 10;
 
-impl Opening {
-    /// Begins to open a file of `size` bytes.
-    pub fn new(size: u64, options: ReadOptions) -> Self {
-        Self { size, options, known: Vec::new() }
+impl OpenFile {
+    /// Opens a file of `size` bytes: one read if its end holds all metadata.
+    pub fn open(size: u64, options: ReadOptions) -> Request<Arc<Self>> {
+        Request::new(Steps::start(move |io| async move {
+            let tail = io.read_one(tail_span(size, TAIL_BYTES)).await?;
+            open(&io, size, tail, options).await
+        }))
     }
 
-    /// Hands over bytes of the file, at best a stretch at its end before anything was asked for.
-    pub fn supply(&mut self, start: u64, bytes: Bytes) {
-        self.known.push((start, bytes));
+    /// Opens a file of `size` bytes of which the last ones were read before; how many is the caller's guess.
+    pub fn open_with_tail(size: u64, tail: Bytes, options: ReadOptions) -> Request<Arc<Self>> {
+        Request::new(Steps::start(move |io| async move { open(&io, size, tail, options).await }))
     }
 
-    /// The reader, or the span of the file that is needed first.
-    ///
-    /// Opening is a few short parses, so it simply begins anew with every span that was missing.
-    pub fn try_open(&self) -> Result<Result<FileReader, Range<u64>>> {
-        let parts = Arc::new(Parts {
-            size: self.size,
-            known: Mutex::new(self.known.clone()),
-            missing: Mutex::new(None),
-        });
-        let opened = FileReader::from_source(parts.clone(), self.options.clone());
-        let missing = parts.missing.lock().ok().and_then(|mut missing| missing.take());
-        if let Ok(mut known) = parts.known.lock() {
-            known.clear();
-        }
-        match (opened, missing) {
-            (Ok(reader), _) => Ok(Ok(reader)),
-            (Err(_), Some(span)) => Ok(Err(span)),
-            (Err(error), None) => Err(error),
-        }
-    }
-}
-
-/// The parts of a file that are known while it is opened; none afterwards.
-#[derive(Debug)]
-struct Parts {
-    size: u64,
-    known: Mutex<Vec<(u64, Bytes)>>,
-    missing: Mutex<Option<Range<u64>>>,
-}
-
-impl Source for Parts {
-    fn size_bytes(&self) -> u64 {
-        self.size
-    }
-
-    fn read(&self, spans: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let known = self.known.lock().map(|known| known.clone()).unwrap_or_default();
-        let find = |span: &Range<u64>| known.iter().find_map(|part| cut(part, span));
-        let read = |span: &Range<u64>| {
-            find(span).ok_or_else(|| {
-                if let Ok(mut missing) = self.missing.lock() {
-                    missing.get_or_insert_with(|| span.clone());
-                }
-                Error::invalid("this file is read by requests; it has no source of its own")
-            })
+    /// A file whose index is known; `metadata_bytes` is what its schema takes.
+    pub(super) async fn of_index(
+        io: &Io,
+        index: FileIndex,
+        options: ReadOptions,
+        metadata_bytes: u64,
+    ) -> Result<Arc<Self>> {
+        let (nodes, columns, needed) = match index.version {
+            Version::V2_0 => {
+                let (nodes, arrays) = arrays::columns_of(io, &index, &options).await?;
+                let needed = arrays.len();
+                (nodes, FileColumns::Arrays(arrays), needed)
+            }
+            Version::V2_1 | Version::V2_2 => {
+                let nodes = columns_of(&index.schema)?;
+                let needed = num_columns(&nodes);
+                let columns = LayoutColumns::new(index.columns.len());
+                (nodes, FileColumns::Layouts(columns), needed)
+            }
         };
-        spans.iter().map(read).collect()
+        let found = index.columns.len();
+        ensure!(needed <= found, "the schema needs {needed} columns, but the file has {found}");
+        check_nesting(&nodes, options.max_nesting)?;
+        let fields = FileFields { schema: index.schema.clone(), nodes: nodes.clone() };
+        let everything = Projection::new(&index.schema, fields)?;
+        let mut file = Self::new(index, nodes, columns, everything, options, metadata_bytes);
+        if file.options.verify_checksums {
+            file.checksums = file.load_checksums(io).await?;
+        }
+        Ok(Arc::new(file))
     }
 }
 
-/// The bytes of a span, if they lie in the part.
-fn cut((start, bytes): &(u64, Bytes), span: &Range<u64>) -> Option<Bytes> {
-    let first = usize::try_from(span.start.checked_sub(*start)?).ok()?;
-    let end = usize::try_from(span.end.checked_sub(*start)?).ok()?;
-    (first <= end && end <= bytes.len()).then(|| bytes.slice(first..end))
+async fn open(io: &Io, size: u64, tail: Bytes, options: ReadOptions) -> Result<Arc<OpenFile>> {
+    let start = size.checked_sub(tail.len() as u64);
+    let start = start.ok_or_else(|| Error::invalid("the end of a file is longer than the file"))?;
+    let mut tail = Tail::parse(size, start, tail)?;
+    while let Some(span) = tail.missing() {
+        within(span.len(), options.max_metadata_bytes, "the end of the file")?;
+        tail.supply(io.read_one(span).await?)?;
+    }
+    let metadata_bytes = cost::descriptor_bytes(&tail.descriptor().unwrap_or_default());
+    within(metadata_bytes, options.max_metadata_bytes, "the schema")?;
+    OpenFile::of_index(io, tail.into_index()?, options, metadata_bytes).await
+}
+
+fn check_nesting(nodes: &[Node], max_nesting: usize) -> Result<()> {
+    fn depth(node: &Node) -> usize {
+        node.children().iter().map(depth).max().unwrap_or(0).saturating_add(1)
+    }
+    let found = nodes.iter().map(depth).max().unwrap_or(0);
+    if found <= max_nesting {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: "the schema".into(),
+        unit: "levels of nesting",
+        needed: found as u64,
+        limit: max_nesting as u64,
+        option: "max_nesting",
+    })
 }

@@ -1,26 +1,26 @@
-//! The zone maps of columns, in two rounds: column metadata ► the buffers of the maps.
+//! The zone maps of columns: their metadata, then the buffers of the maps.
 //!
 //! A map that breaks a rule is remembered as one that is not there.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
 use bytes::Bytes;
 
-use super::FileReader;
 use super::cache::{CachedMap, CachedPage, SearchCache, ZONE_MAP};
+use super::columns::FileColumns;
 use super::file::OpenFile;
-use super::projected::ProjectedColumns;
-use super::read_request::Request;
-use super::rounds::Rounds;
-use crate::codec::Budget;
+use super::projection::Projection;
+use super::request::Machine;
+use super::steps::{Io, Steps};
 use crate::container::FileIndex;
 use crate::container::zone_place::ZonePlace;
 use crate::error::{Corrupt, Error, Result, ensure};
+use crate::rows::{RowRanges, Rows};
 use crate::schema::columns::{LeafKind, Node};
 use crate::schema::projection::{locate, project_paths, type_of};
+use crate::span::Span;
 use crate::zones::check::check;
 use crate::zones::filter::Filter;
 use crate::zones::gather::has_bounds;
@@ -69,116 +69,91 @@ impl MappedLeaf {
     }
 
     /// The column alone, with the structs around it.
-    pub(super) fn projection(&self, file: &OpenFile) -> Result<Arc<ProjectedColumns>> {
-        ProjectedColumns::new(project_paths(&file.index.schema, &file.nodes, [self.path.clone()]))
+    pub(super) fn projection(&self, file: &OpenFile) -> Result<Projection> {
+        projection_of(file, [self.path.clone()])
     }
 }
 
-/// A [`Request`] for zone maps.
-#[derive(Debug)]
-pub struct ZoneMapRequest {
-    file: Arc<OpenFile>,
-    /// One for each column asked for.
+fn projection_of(
+    file: &OpenFile,
+    paths: impl IntoIterator<Item = Vec<usize>>,
+) -> Result<Projection> {
+    let schema = &file.index.schema;
+    Projection::new(schema, project_paths(schema, &file.nodes, paths))
+}
+
+/// The columns with these names; none for one that can have no map.
+pub(super) fn named<S: AsRef<str>>(
+    file: &OpenFile,
+    columns: impl IntoIterator<Item = S>,
+) -> Result<Vec<Option<MappedLeaf>>> {
+    let leaf = |name: S| Ok(MappedLeaf::at(&file.nodes, locate(&file.nodes, name.as_ref())?));
+    columns.into_iter().map(leaf).collect()
+}
+
+/// The columns of a filter, which is checked against the schema.
+pub(super) fn of_filter(file: &OpenFile, filter: &Filter) -> Result<Vec<Option<MappedLeaf>>> {
+    check(filter, &|name| type_of(&file.nodes, name))?;
+    named(file, filter.columns())
+}
+
+/// The rows outside of which none makes the filter true; `leaves` are its columns.
+pub(super) async fn prune_rows(
+    file: &OpenFile,
+    io: &Io,
+    filter: &Filter,
     leaves: Vec<Option<MappedLeaf>>,
-    /// Reads the metadata of the columns.
-    rounds: Option<Rounds>,
-    /// Where the maps are that are being read, and of which leaf each is.
-    spans: Vec<Range<u64>>,
-    pending: Vec<(MappedLeaf, ZonePlace, u64)>,
-    found: BTreeMap<u32, CachedMap>,
+) -> Result<RowRanges> {
+    let maps = filter.columns().into_iter().zip(load(file, io, &leaves).await?);
+    let maps: BTreeMap<&str, Option<Arc<ZoneMap>>> = maps.collect();
+    Ok(prune(filter, file.index.num_rows, |column| maps.get(column).cloned().flatten()))
 }
 
-impl ZoneMapRequest {
-    pub(super) fn named<S: AsRef<str>>(
-        reader: &FileReader,
-        columns: impl IntoIterator<Item = S>,
-    ) -> Result<Self> {
-        let nodes = &reader.file.nodes;
-        let leaf = |name: S| Ok(MappedLeaf::at(nodes, locate(nodes, name.as_ref())?));
-        let leaves = columns.into_iter().map(leaf).collect::<Result<Vec<_>>>()?;
-        Self::new(reader, leaves)
+/// The maps of some columns. Those that do not fit into the memory limit together are left out.
+pub(super) async fn load(
+    file: &OpenFile,
+    io: &Io,
+    leaves: &[Option<MappedLeaf>],
+) -> Result<Vec<Option<Arc<ZoneMap>>>> {
+    let wanted: Vec<&MappedLeaf> = leaves.iter().flatten().collect();
+    if !file.options.zone_maps || wanted.is_empty() {
+        return Ok(vec![None; leaves.len()]);
     }
-
-    fn new(reader: &FileReader, leaves: Vec<Option<MappedLeaf>>) -> Result<Self> {
-        let file = reader.file.clone();
-        let leaves = if file.options.zone_maps { leaves } else { vec![None; leaves.len()] };
-        let paths: Vec<_> = leaves.iter().flatten().map(|leaf| leaf.path.clone()).collect();
-        let rounds = if paths.is_empty() {
-            None
-        } else {
-            let projection = project_paths(&file.index.schema, &file.nodes, paths);
-            {
-                let (projection, budget) = (ProjectedColumns::new(projection)?, file.budget());
-                Some(Rounds::new(file.clone(), projection, None, budget, reader.threads)?)
-            }
-        };
-        let (spans, pending, found) = (Vec::new(), Vec::new(), BTreeMap::new());
-        let mut request = Self { file, leaves, rounds, spans, pending, found };
-        request.want_maps();
-        Ok(request)
-    }
-
-    /// Once the columns are known: where their maps are. Those that do not fit into the memory
-    /// limit together are left out.
-    fn want_maps(&mut self) {
-        if self.rounds.as_ref().is_some_and(|rounds| !rounds.spans().is_empty()) {
-            return;
+    load_metadata(file, io, &wanted).await?;
+    let mut found: BTreeMap<u32, CachedMap> = BTreeMap::new();
+    let mut missing: BTreeMap<u32, (&MappedLeaf, ZonePlace, u64)> = BTreeMap::new();
+    let budget = file.budget();
+    for leaf in wanted {
+        if found.contains_key(&leaf.column) || missing.contains_key(&leaf.column) {
+            continue;
         }
-        self.rounds = None;
-        let budget = Budget::new(self.file.options.memory_limit);
-        for leaf in self.leaves.iter().flatten() {
-            let known = self.found.contains_key(&leaf.column)
-                || self.pending.iter().any(|(pending, ..)| pending.column == leaf.column);
-            let Some((Ok(place), num_rows)) = self.file.zone_place(leaf.column) else { continue };
-            if known {
-                continue;
-            }
-            let key = self.file.page_key(leaf.column, ZONE_MAP);
-            if let Some(map) = self.file.cache.get(key).and_then(CachedPage::into_zone_map) {
-                self.found.insert(leaf.column, map);
-            } else if budget.claim(place.size_bytes(), "a zone map").is_ok() {
-                self.spans.push(place.span.clone());
-                self.pending.push((leaf.clone(), place, num_rows));
-            }
+        let Some((Ok(place), num_rows)) = file.zone_place(leaf.column) else { continue };
+        let key = file.page_key(leaf.column, ZONE_MAP);
+        if let Some(map) = file.cache.get(key).and_then(CachedPage::into_zone_map) {
+            found.insert(leaf.column, map);
+        } else if budget.claim(place.span.len(), "a zone map").is_ok() {
+            missing.insert(leaf.column, (leaf, place, num_rows));
         }
     }
+    let spans: Vec<_> = missing.values().map(|(_, place, _)| place.span).collect();
+    let bytes = io.read(spans.clone()).await?;
+    file.check_fetched(&spans, &bytes)?;
+    for ((column, (leaf, place, num_rows)), bytes) in missing.into_iter().zip(bytes) {
+        let map = cached(decode(file, &leaf.data_type, &place, num_rows, bytes));
+        file.cache.insert(file.page_key(column, ZONE_MAP), CachedPage::ZoneMap(map.clone()));
+        found.insert(column, map);
+    }
+    let find = |leaf: &Option<MappedLeaf>| found.get(&leaf.as_ref()?.column)?.clone().ok();
+    Ok(leaves.iter().map(find).collect())
 }
 
-impl Request for ZoneMapRequest {
-    /// In the order in which they were asked for.
-    type Output = Vec<Option<Arc<ZoneMap>>>;
-
-    fn spans(&self) -> &[Range<u64>] {
-        self.rounds.as_ref().map_or(&self.spans, Rounds::spans)
+/// Makes sure that the metadata of the columns is there. Their numbers of rows need not agree.
+async fn load_metadata(file: &OpenFile, io: &Io, leaves: &[&MappedLeaf]) -> Result<()> {
+    if leaves.iter().all(|leaf| file.zone_place(leaf.column).is_some()) {
+        return Ok(());
     }
-
-    fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        if let Some(rounds) = &mut self.rounds {
-            rounds.supply(bytes)?;
-            self.want_maps();
-            return Ok(());
-        }
-        self.file.check_fetched(&self.spans, &bytes)?;
-        self.spans.clear();
-        for ((leaf, place, num_rows), bytes) in self.pending.drain(..).zip(bytes) {
-            let map = cached(decode(&self.file, &leaf.data_type, &place, num_rows, bytes));
-            let key = self.file.page_key(leaf.column, ZONE_MAP);
-            self.file.cache.insert(key, CachedPage::ZoneMap(map.clone()));
-            self.found.insert(leaf.column, map);
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<Self::Output> {
-        if !self.spans().is_empty() {
-            return Err(Error::invalid("a read was finished before it had all its bytes"));
-        }
-        let find = |leaf: &Option<MappedLeaf>| {
-            let map = self.found.get(&leaf.as_ref()?.column)?;
-            map.clone().ok()
-        };
-        Ok(self.leaves.iter().map(find).collect())
-    }
+    let columns = projection_of(file, leaves.iter().map(|leaf| leaf.path.clone()))?;
+    file.load_metadata(io, &columns).await
 }
 
 fn cached(map: Result<ZoneMap>) -> CachedMap {
@@ -202,62 +177,48 @@ pub(super) fn decode(
     let zones = num_rows.div_ceil(rows_per_zone);
     // A zone has a count of 4 bytes, so this bounds what is allocated.
     ensure!(
-        zones > 0 && zones <= place.size_bytes(),
+        zones > 0 && zones <= place.span.len(),
         "{} bytes of zone map for {zones} zones",
-        place.size_bytes()
+        place.span.len()
     );
     let index = FileIndex::of_inner(bytes.clone(), ZoneMap::fields(data_type), zones)?;
     let mut options = file.options.clone();
     options.verify_checksums = false;
     options.search_cache = SearchCache::new(0);
-    let reader = FileReader::of_file(OpenFile::of_index(Arc::new(bytes), index, options, 0)?)?;
-    reader.load_columns(&reader.everything)?;
-    let arrays = reader.file.arrays.as_ref();
-    let is_plain = |column: u32| {
-        arrays.and_then(|arrays| arrays.get(column)).is_some_and(|column| column.is_plain)
-    };
-    ensure!(
-        reader.everything.leaves.iter().all(|leaf| is_plain(leaf.column)),
-        "a zone map has columns with more than pages"
-    );
-    let batch = reader.read(&reader.everything, 0..zones)?;
+    let batch = run_on(
+        &bytes,
+        Steps::start(|io| async move {
+            let map = OpenFile::of_index(&io, index, options, 0).await?;
+            map.load_columns(&io, map.everything()).await?;
+            check_plain(&map)?;
+            io.run(map.read_rows(map.everything(), Rows::from(0..zones))?).await
+        }),
+    )?;
     ZoneMap::new(rows_per_zone, num_rows, batch.columns())
 }
 
-/// A [`Request`] for what [`FileReader::prune`] finds.
-#[derive(Debug)]
-pub struct PruneRequest {
-    filter: Filter,
-    num_rows: u64,
-    columns: Vec<String>,
-    maps: ZoneMapRequest,
+fn check_plain(map: &OpenFile) -> Result<()> {
+    let FileColumns::Arrays(arrays) = &map.columns else {
+        return Err(Error::corrupt("a zone map of another version"));
+    };
+    let is_plain = |column: u32| arrays.get(column).is_some_and(|column| column.is_plain);
+    ensure!(
+        map.everything().leaves().iter().all(|leaf| is_plain(leaf.column)),
+        "a zone map has columns with more than pages"
+    );
+    Ok(())
 }
 
-impl PruneRequest {
-    pub(super) fn new(reader: &FileReader, filter: &Filter) -> Result<Self> {
-        let nodes = &reader.file.nodes;
-        check(filter, &|name| type_of(nodes, name))?;
-        let columns: Vec<String> = filter.columns().into_iter().map(str::to_owned).collect();
-        let maps = ZoneMapRequest::named(reader, &columns)?;
-        Ok(Self { filter: filter.clone(), num_rows: reader.num_rows(), columns, maps })
+/// Drives a read of bytes that are at hand.
+fn run_on<M: Machine>(bytes: &Bytes, machine: M) -> Result<M::Output> {
+    let mut machine = Box::new(machine);
+    while !machine.spans().is_empty() {
+        let cut = |span: &Span| {
+            let beyond = || Error::corrupt(format!("bytes {span} lie outside the zone map"));
+            span.cut(0, bytes).ok_or_else(beyond)
+        };
+        let read = machine.spans().iter().map(cut).collect::<Result<Vec<_>>>()?;
+        machine.supply(read)?;
     }
-}
-
-impl Request for PruneRequest {
-    /// The ranges of rows.
-    type Output = Vec<Range<u64>>;
-
-    fn spans(&self) -> &[Range<u64>] {
-        self.maps.spans()
-    }
-
-    fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        self.maps.supply(bytes)
-    }
-
-    fn finish(self) -> Result<Self::Output> {
-        let maps = self.columns.iter().map(String::as_str).zip(self.maps.finish()?);
-        let maps: BTreeMap<&str, Option<Arc<ZoneMap>>> = maps.collect();
-        Ok(prune(&self.filter, self.num_rows, |column| maps.get(column).cloned().flatten()))
-    }
+    machine.finish()
 }

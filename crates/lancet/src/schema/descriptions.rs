@@ -7,14 +7,14 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
 
 use super::columns::{BLOB_KEY, Leaf, LeafKind, Node};
-use super::projection::Projection;
+use super::projection::FileFields;
 
 /// The same fields, blobs described.
-pub(crate) fn describe_blobs(projection: &Projection) -> Projection {
+pub(crate) fn describe_blobs(projection: &FileFields) -> FileFields {
     let nodes: Vec<Node> = projection.nodes.iter().map(describe).collect();
     let fields: Fields = nodes.iter().map(|node| node.field().clone()).collect();
     let metadata = projection.schema.metadata().clone();
-    Projection { schema: Arc::new(Schema::new_with_metadata(fields, metadata)), nodes }
+    FileFields { schema: Arc::new(Schema::new_with_metadata(fields, metadata)), nodes }
 }
 
 /// Whether the leaf is a blob of which only the description is wanted.
@@ -57,7 +57,7 @@ mod tests {
         let inner = Field::new("s", DataType::Struct(vec![plain, blob].into()), true);
         let schema = Arc::new(Schema::new(vec![inner]));
         let nodes = columns_of(&schema).unwrap();
-        let described = describe_blobs(&Projection { schema, nodes });
+        let described = describe_blobs(&FileFields { schema, nodes });
         let found: Vec<bool> = leaves(&described.nodes).into_iter().map(is_described).collect();
         assert_eq!(found, [false, true]);
         let DataType::Struct(fields) = described.schema.field(0).data_type() else { panic!() };

@@ -12,9 +12,9 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use super::columns::{BLOB_KEY, PACKED_KEYS, is_truthy};
 use super::logical::{self, Logical};
 use super::{EXTENSION_NAME, MAX_DEPTH, in_field, writable};
-use crate::container::Version;
 use crate::error::{Error, Result, ensure};
 use crate::proto::file;
+use crate::version::Version;
 
 /// The key that brings an id.
 const ID_KEY: &str = "lance:field_id";

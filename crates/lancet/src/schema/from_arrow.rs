@@ -51,10 +51,10 @@ fn append_fixed(out: &mut FixedValues, array: &ArrayRef) -> Result<()> {
     let Some((buffer, width)) = data.buffers().first().zip(out.width_bytes()) else {
         return Err(unexpected(array.data_type()));
     };
-    let first = out.data.len();
+    let first = out.data().len();
     out.append_flat(buffer.as_slice(), data.offset()..data.offset() + data.len())?;
     if let Some(nulls) = array.nulls() {
-        let appended = out.data.to_mut().as_slice_mut().split_at_mut(first).1;
+        let appended = out.data_mut().split_at_mut(first).1;
         for (slot, valid) in appended.chunks_exact_mut(width.max(1)).zip(nulls.iter()) {
             if !valid {
                 slot.fill(0);

@@ -6,6 +6,7 @@
 //! | [`writable`] | what each version can hold |
 //! | [`fields`] | the tree of fields, flattened into messages and back |
 //! | [`columns`] | which fields own a column |
+//! | [`leaves`] | what the pages of these columns hold |
 //! | [`projection`] | names into fields and columns |
 //! | [`descriptions`] | blob fields as where their bytes are |
 //! | [`to_arrow`], [`byte_array`] | decoded leaves to Arrow arrays |
@@ -25,6 +26,7 @@ pub(crate) mod columns;
 pub(crate) mod descriptions;
 pub(crate) mod fields;
 pub(crate) mod from_arrow;
+pub(crate) mod leaves;
 pub(crate) mod logical;
 pub(crate) mod projection;
 pub(crate) mod to_arrow;

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 
 /// Some fields of a file.
 #[derive(Debug, Clone)]
-pub(crate) struct Projection {
+pub(crate) struct FileFields {
     pub(crate) schema: SchemaRef,
     /// The fields with their column numbers in the file.
     pub(crate) nodes: Vec<Node>,
@@ -32,7 +32,7 @@ pub(crate) fn project<S: AsRef<str>>(
     schema: &Schema,
     nodes: &[Node],
     names: impl IntoIterator<Item = S>,
-) -> Result<Projection> {
+) -> Result<FileFields> {
     let paths = names.into_iter().map(|name| locate(nodes, name.as_ref()));
     Ok(project_paths(schema, nodes, paths.collect::<Result<Vec<_>>>()?))
 }
@@ -42,13 +42,13 @@ pub(crate) fn project_paths(
     schema: &Schema,
     nodes: &[Node],
     paths: impl IntoIterator<Item = Vec<usize>>,
-) -> Projection {
+) -> FileFields {
     let mut wanted = Vec::new();
     paths.into_iter().for_each(|path| want(&mut wanted, &path));
     let nodes = pick(nodes, &wanted, keep);
     let fields: Fields = nodes.iter().map(|node| node.field().clone()).collect();
     let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-    Projection { schema, nodes }
+    FileFields { schema, nodes }
 }
 
 /// Indexes from the top down to the field called `name`, or an error that knows near names.

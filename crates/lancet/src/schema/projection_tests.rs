@@ -30,7 +30,7 @@ fn example() -> Schema {
     ])
 }
 
-fn ask(names: &[&str]) -> Result<Projection> {
+fn ask(names: &[&str]) -> Result<FileFields> {
     let schema = example();
     project(&schema, &columns_of(&schema).unwrap(), names)
 }

@@ -190,8 +190,8 @@ fn leaf_array(
     let data = match (data_type, values) {
         (DataType::Null, values) => return Ok(Arc::new(NullArray::new(values.len()))),
         (_, Values::Fixed(fixed)) => {
-            let data = ArrayData::builder(data_type.clone()).len(fixed.len).nulls(validity);
-            data.add_buffer(fixed.data.into())
+            let data = ArrayData::builder(data_type.clone()).len(fixed.len()).nulls(validity);
+            data.add_buffer(fixed.into_buffer())
         }
         (_, Values::Variable(variable)) => {
             let bytes = match pool {
@@ -246,20 +246,21 @@ fn dictionary_array(
     validity: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
     // Slots below a null list are not null themselves, so their key needs an entry.
-    if dictionary.len() == 0 && keys.len > 0 {
+    if dictionary.len() == 0 && keys.len() > 0 {
         dictionary.push_default(1)?;
     }
     let DataType::Dictionary(_, value_type) = data_type else {
         return Err(disagree("a dictionary"));
     };
     let dictionary = leaf_array(value_type, dictionary, None, None)?;
-    let data = ArrayData::builder(data_type.clone()).len(keys.len).nulls(validity);
-    let data = data.add_buffer(keys.data.into()).add_child_data(dictionary.to_data());
+    let data = ArrayData::builder(data_type.clone()).len(keys.len()).nulls(validity);
+    let data = data.add_buffer(keys.into_buffer()).add_child_data(dictionary.to_data());
     Ok(make_array(data.build().map_err(refused)?))
 }
 
 fn null_buffer(bits: FixedValues) -> NullBuffer {
-    NullBuffer::new(BooleanBuffer::new(bits.data.into(), 0, bits.len))
+    let len = bits.len();
+    NullBuffer::new(BooleanBuffer::new(bits.into_buffer(), 0, len))
 }
 
 /// What Arrow refuses to build from a file's bytes is the file's fault.

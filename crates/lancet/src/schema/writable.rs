@@ -18,12 +18,12 @@ use arrow_schema::{DataType, Field, Schema};
 
 use super::columns::{self, BLOB_KEY, LeafKind, Node, PACKED_KEYS};
 use super::{MAX_DEPTH, in_field, logical};
-use crate::container::Version;
 use crate::error::{Error, Result};
+use crate::version::Version;
 
 /// What differs between versions.
 #[derive(Debug, Clone, Copy)]
-struct Rules {
+struct VersionRules {
     version: Version,
     maps: bool,
     fixed_size_lists_of_structs: bool,
@@ -36,7 +36,7 @@ struct Rules {
     max_chunked_bits: u64,
 }
 
-impl Rules {
+impl VersionRules {
     fn of(version: Version) -> Self {
         let later = version >= Version::V2_2;
         Self {
@@ -93,7 +93,7 @@ fn refuse<T>(what: impl Into<String>) -> Result<T> {
 /// Checks that `version` can hold the schema.
 pub(crate) fn check(schema: &Schema, version: Version) -> Result<()> {
     check_names(schema)?;
-    let rules = Rules::of(version);
+    let rules = VersionRules::of(version);
     for field in schema.fields() {
         check_field(field, &rules, Above::default())?;
     }
@@ -167,7 +167,7 @@ fn entries_a_row<'a>(node: &'a Node, outer: u64, lengths: &mut Vec<(u64, &'a str
     }
 }
 
-fn check_field(field: &Field, rules: &Rules, above: Above) -> Result<()> {
+fn check_field(field: &Field, rules: &VersionRules, above: Above) -> Result<()> {
     let own = check_own(field, rules, above);
     in_field(own, field.name())?;
     if columns::is_packed(field) {
@@ -193,7 +193,7 @@ fn check_field(field: &Field, rules: &Rules, above: Above) -> Result<()> {
 }
 
 /// Checks the field without its children.
-fn check_own(field: &Field, rules: &Rules, above: Above) -> Result<()> {
+fn check_own(field: &Field, rules: &VersionRules, above: Above) -> Result<()> {
     if above.depth >= MAX_DEPTH {
         return refuse(format!("fields nested deeper than {MAX_DEPTH}"));
     }
@@ -247,7 +247,7 @@ fn check_own(field: &Field, rules: &Rules, above: Above) -> Result<()> {
 }
 
 /// Checks a fixed-size list of anything but structs.
-fn check_vector(field: &Field, rules: &Rules) -> Result<()> {
+fn check_vector(field: &Field, rules: &VersionRules) -> Result<()> {
     let Some(bits) = logical::bits(field.data_type()) else {
         return refuse("a fixed-size list of more than 2^64 bits a value");
     };
@@ -284,7 +284,7 @@ fn check_entries(entries: &Field) -> Result<()> {
     }
 }
 
-fn check_blob(field: &Field, rules: &Rules, above: Above) -> Result<()> {
+fn check_blob(field: &Field, rules: &VersionRules, above: Above) -> Result<()> {
     if columns::is_blob_v2(field) {
         return refuse(
             "blobs of the second kind, which files cannot describe; use a LargeBinary field \
@@ -322,7 +322,7 @@ fn check_packed_mark(field: &Field) -> Result<()> {
     Ok(())
 }
 
-fn check_packed_child(child: &Field, rules: &Rules) -> Result<()> {
+fn check_packed_child(child: &Field, rules: &VersionRules) -> Result<()> {
     use DataType::*;
     let whole_bytes = |t: &DataType| logical::bits(t).is_some_and(|bits| bits > 0 && bits % 8 == 0);
     match child.data_type() {

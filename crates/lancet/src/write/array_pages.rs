@@ -13,7 +13,7 @@ use super::sink::Sink;
 use crate::codec::{FixedValues, KeyType, Scheme, ValueType, Values};
 use crate::error::{Error, Result};
 use crate::options::Compression;
-use crate::page_v2_0::encode::{self, Column, Compressor, EncodedArray};
+use crate::page_v2_0::encode::{self, Compressor, EncodedArray, NullableValues};
 use crate::schema::from_arrow;
 
 /// What is fixed about a leaf column from the start.
@@ -55,7 +55,7 @@ impl LeafPlan {
 
     /// A page without rows.
     pub(super) fn empty_page(&self) -> Result<EncodedArray> {
-        let column = Column { values: &Values::new(&self.values), valid: None };
+        let column = NullableValues { values: &Values::new(&self.values), valid: None };
         encode::values(&column, &self.values, false, None)
     }
 
@@ -85,7 +85,7 @@ impl LeafPlan {
             from_arrow::append(&mut values, array, 0..array.len())?;
         }
         let valid = validity(arrays)?;
-        let column = Column { values: &values, valid: valid.as_ref() };
+        let column = NullableValues { values: &values, valid: valid.as_ref() };
         let may_share = matches!(self.data_type, DataType::Utf8 | DataType::Utf8View);
         pages.push(encode::values(&column, &self.values, may_share, self.compressor)?);
         Ok(())
@@ -219,7 +219,10 @@ pub(super) fn store_blobs<W: Write>(
         out.push(match value {
             None => [1, 0],
             Some([]) => [0, 0],
-            Some(value) => [sink.write_buffer(value)?, value.len() as u64],
+            Some(value) => {
+                let span = sink.write_buffer(value)?;
+                [span.start(), span.len()]
+            }
         });
     }
     Ok(())

@@ -24,7 +24,7 @@ use crate::zones::gather::Gatherer;
 #[derive(Debug)]
 pub(super) struct ArrayColumns {
     fields: Vec<FieldColumns>,
-    columns: Vec<ArrayColumn>,
+    columns: Vec<WaitingColumn>,
 }
 
 /// Which columns a field has.
@@ -37,7 +37,7 @@ enum FieldColumns {
 
 /// A column and the rows that wait for their page.
 #[derive(Debug)]
-struct ArrayColumn {
+struct WaitingColumn {
     name: String,
     content: Content,
     /// Bytes that wait.
@@ -128,7 +128,7 @@ impl ArrayColumns {
         threads: usize,
         is_old: impl Fn(u64) -> bool + Send + Sync + 'static,
     ) -> Result<Vec<Vec<EncodedArray>>> {
-        let is_due = move |column: &ArrayColumn| {
+        let is_due = move |column: &WaitingColumn| {
             column.bytes >= page_bytes || column.bytes > 0 && is_old(column.oldest)
         };
         if !self.columns.iter().any(&is_due) {
@@ -170,11 +170,11 @@ fn place(
     node: &Node,
     name: &str,
     plans: &mut impl Iterator<Item = (Option<Gatherer>, ColumnPlan)>,
-    columns: &mut Vec<ArrayColumn>,
+    columns: &mut Vec<WaitingColumn>,
 ) -> Result<FieldColumns> {
     let column = columns.len();
     let mut add = |content, zones| {
-        columns.push(ArrayColumn {
+        columns.push(WaitingColumn {
             name: name.into(),
             content,
             bytes: 0,
@@ -287,7 +287,7 @@ fn refuse_null_structs(array: &ArrayRef) -> Result<()> {
     ))
 }
 
-impl ArrayColumn {
+impl WaitingColumn {
     fn push<W: Write>(&mut self, part: Part, given: u64, sink: &mut Sink<W>) -> Result<u64> {
         if self.bytes == 0 {
             self.oldest = given;

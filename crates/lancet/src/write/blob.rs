@@ -26,7 +26,7 @@ pub(super) fn store(array: &ArrayRef, sink: &mut Sink<impl Write>) -> Result<Arr
     let (mut positions, mut sizes) = (Vec::new(), Vec::new());
     for value in values {
         let value = value.unwrap_or_default();
-        positions.push(if value.is_empty() { 0 } else { sink.write_buffer(value)? });
+        positions.push(if value.is_empty() { 0 } else { sink.write_buffer(value)?.start() });
         sizes.push(value.len() as u64);
     }
     let field = |name: &str| Field::new(name, DataType::UInt64, false);

@@ -76,9 +76,8 @@ fn narrow(keys: &[u64], bits: u64) -> FixedValues {
     let mut out = FixedValues::new(bits);
     let width = out.width_bytes().unwrap_or(8);
     for key in keys {
-        out.data.to_mut().extend_from_slice(key.to_le_bytes().split_at(width).0);
+        out.push(key.to_le_bytes().split_at(width).0);
     }
-    out.len = keys.len();
     out
 }
 

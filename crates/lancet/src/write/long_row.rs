@@ -36,7 +36,7 @@ fn packed_field(values: &Values) -> Result<PackedField> {
 fn fixed_encoding(values: &Values) -> Result<Encoding> {
     let encoding = match values {
         // A boolean of its own takes a byte.
-        Values::Fixed(fixed) if fixed.bits == 1 => Encoding::Flat { bits: 8 },
+        Values::Fixed(fixed) if fixed.bits() == 1 => Encoding::Flat { bits: 8 },
         _ => flat_encoding(values)?,
     };
     per_value::fixed_width_bytes(&encoding).map_err(|_| {
@@ -47,7 +47,7 @@ fn fixed_encoding(values: &Values) -> Result<Encoding> {
 
 fn flat_encoding(values: &Values) -> Result<Encoding> {
     match values {
-        Values::Fixed(fixed) => Ok(Encoding::Flat { bits: fixed.bits }),
+        Values::Fixed(fixed) => Ok(Encoding::Flat { bits: fixed.bits() }),
         Values::FixedSizeList(lists) => Ok(Encoding::FixedSizeList {
             items_per_value: lists.dimension,
             has_validity: lists.item_validity.is_some(),

@@ -24,9 +24,9 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use crate::container::checksums;
 use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
 use crate::container::zone_place::encode_zone_index;
-use crate::container::{Version, checksums};
 use crate::error::{Error, Result};
 use crate::page_v2_0::encode::EncodedArray;
 use crate::parallel::{in_parallel, in_parallel_mut};
@@ -34,6 +34,8 @@ use crate::proto::any;
 use crate::proto::file::FileDescriptor;
 use crate::schema::columns::{LeafKind, columns_of};
 use crate::schema::fields;
+use crate::span::Span;
+use crate::version::Version;
 use crate::zones::ROWS_PER_ZONE;
 use crate::zones::gather::Gatherer;
 use arrays::ArrayColumns;
@@ -95,7 +97,7 @@ pub struct FileWriter<W: Write = NewFile> {
     written: Vec<Vec<WrittenPage>>,
     /// What to say about them, by column.
     summaries: Vec<ColumnSummary>,
-    global_buffers: Vec<std::ops::Range<u64>>,
+    global_buffers: Vec<Span>,
     num_rows: u64,
     /// Bytes of batches given so far.
     given: u64,
@@ -192,8 +194,7 @@ impl<W: Write> FileWriter<W> {
 
     /// Adds a global buffer; returns its number (1, 2, …).
     pub fn add_global_buffer(&mut self, bytes: &[u8]) -> Result<usize> {
-        let start = self.sink.write_buffer(bytes)?;
-        self.global_buffers.push(start..start + bytes.len() as u64);
+        self.global_buffers.push(self.sink.write_buffer(bytes)?);
         Ok(self.global_buffers.len())
     }
 
@@ -214,10 +215,10 @@ impl<W: Write> FileWriter<W> {
         let descriptor = FileDescriptor { schema: Some(schema), length: self.num_rows };
         let is_blob = |column| self.arrays.as_ref().is_some_and(|arrays| arrays.is_blob(column));
         let columns = self.written.iter().zip(&zone_maps).enumerate();
-        let columns = columns.map(|(i, (pages, zone_map))| {
+        let columns = columns.map(|(i, (pages, &zone_map))| {
             let followed = self.options.version == Version::V2_0;
             let zone_map =
-                zone_map.as_ref().map(|span| (span, encode_zone_index(ROWS_PER_ZONE, 0, followed)));
+                zone_map.map(|span| (span, encode_zone_index(ROWS_PER_ZONE, 0, followed)));
             encode_column(pages, is_blob(i), zone_map)
         });
         let columns: Vec<Vec<u8>> = columns.collect();
@@ -228,7 +229,7 @@ impl<W: Write> FileWriter<W> {
     }
 
     /// Writes the zone maps that are worth their bytes; returns where they lie, by column.
-    fn write_zone_maps(&mut self) -> Result<Vec<Option<std::ops::Range<u64>>>> {
+    fn write_zone_maps(&mut self) -> Result<Vec<Option<Span>>> {
         let zones: Vec<Option<Gatherer>> = match &mut self.arrays {
             Some(arrays) => arrays.take_zones(),
             None => self.columns.iter_mut().map(|column| column.zones.take()).collect(),
@@ -249,9 +250,9 @@ impl<W: Write> FileWriter<W> {
                 spans.push(None);
                 continue;
             };
-            let start = self.sink.write_buffer(&map)?;
-            summary.zone_map_bytes = map.len() as u64;
-            spans.push(Some(start..start + map.len() as u64));
+            let span = self.sink.write_buffer(&map)?;
+            summary.zone_map_bytes = span.len();
+            spans.push(Some(span));
         }
         Ok(spans)
     }
@@ -266,7 +267,7 @@ impl<W: Write> FileWriter<W> {
         };
         // The checksums stand before the tail that they cover, but their size is known.
         let end = start + checksums::encoded_bytes(checksums.len());
-        buffers.push(start..end);
+        buffers.push(Span::between(start, end));
         let tail_start = end + padding(end).len() as u64;
         let tail = encode_tail(version, descriptor, columns, &buffers, tail_start)?;
         self.sink.write_buffer(&checksums::encode(&checksums, &tail))?;
@@ -353,15 +354,10 @@ impl<W: Write> FileWriter<W> {
 }
 
 /// Writes the buffers of a page; returns where they lie.
-fn write_buffers<W: Write>(
-    sink: &mut Sink<W>,
-    buffers: &[impl AsRef<[u8]>],
-) -> Result<Vec<std::ops::Range<u64>>> {
+fn write_buffers<W: Write>(sink: &mut Sink<W>, buffers: &[impl AsRef<[u8]>]) -> Result<Vec<Span>> {
     let mut spans = Vec::with_capacity(buffers.len());
     for buffer in buffers {
-        let buffer = buffer.as_ref();
-        let start = sink.write_buffer(buffer)?;
-        spans.push(start..start + buffer.len() as u64);
+        spans.push(sink.write_buffer(buffer.as_ref())?);
     }
     Ok(spans)
 }

@@ -1,8 +1,8 @@
 //! How a file is written.
 
-use crate::container::Version;
 use crate::options::{ColumnOptions, Profile};
 use crate::parallel::num_threads;
+use crate::version::Version;
 
 /// How a file is written: format version, what matters about its bytes, and options of columns.
 ///

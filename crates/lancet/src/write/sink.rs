@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::container::checksums::BufferChecksum;
 use crate::container::write::padding;
 use crate::error::{Error, Result};
+use crate::span::Span;
 
 /// A writer that knows its position, so that buffers can be aligned and found again.
 #[derive(Debug)]
@@ -39,15 +40,16 @@ impl<W: Write> Sink<W> {
         Ok(())
     }
 
-    /// Writes a buffer and pads to the alignment of the next one; returns where it starts.
-    pub(super) fn write_buffer(&mut self, bytes: &[u8]) -> Result<u64> {
+    /// Writes a buffer and pads to the alignment of the next one; returns where it lies.
+    pub(super) fn write_buffer(&mut self, bytes: &[u8]) -> Result<Span> {
         let start = self.position;
         if let Some(checksums) = self.checksums.as_mut().filter(|_| !bytes.is_empty()) {
             checksums.push(BufferChecksum::of(start, bytes));
         }
         self.write(bytes)?;
+        let span = Span::between(start, self.position);
         self.write(padding(self.position))?;
-        Ok(start)
+        Ok(span)
     }
 
     pub(super) fn into_inner(mut self) -> Result<W> {

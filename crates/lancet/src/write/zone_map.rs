@@ -9,10 +9,11 @@ use arrow_schema::{Field, Schema};
 use super::WriteOptions;
 use super::array_pages::LeafPlan;
 use super::plan::plan_columns;
-use crate::container::Version;
 use crate::container::write::{WrittenPage, encode_column, encode_inner_tail};
 use crate::error::Result;
 use crate::proto::any;
+use crate::span::Span;
+use crate::version::Version;
 use crate::zones::gather::Gatherer;
 
 /// A map is written if it takes at most this part of the bytes that it is measured by, or of the
@@ -52,7 +53,7 @@ fn encode_columns(columns: &[ArrayRef]) -> Result<Vec<u8>> {
             for buffer in &page.buffers {
                 let start = out.len() as u64;
                 out.extend_from_slice(buffer);
-                buffers.push(start..out.len() as u64);
+                buffers.push(Span::between(start, out.len() as u64));
             }
             let encoding = any::wrap(&page.message);
             pages.push(WrittenPage { buffers, length: page.num_rows, priority: 0, encoding });

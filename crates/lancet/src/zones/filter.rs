@@ -1,4 +1,4 @@
-//! Conditions on rows, as far as zone maps can answer them.
+//! Conditions on rows: zone maps say where they may hold, values where they do.
 
 use std::collections::BTreeSet;
 
@@ -27,6 +27,18 @@ pub enum Comparison {
 /// Columns are named as in [`Scan::columns`](crate::Scan::columns): nested ones with dots. A
 /// comparison with null is null, and a condition that is null does not hold.
 ///
+/// What compares with what is listed at [`FileReader::prune`](crate::FileReader::prune). Where a filter is
+/// answered row by row, the answer is exact:
+///
+/// | values | order |
+/// |---|---|
+/// | integers, decimals | as numbers, whatever their widths and scales: 2 < 2.5 < 3 |
+/// | dates, times, timestamps, durations | as times, whatever their units |
+/// | floats | NaN equals NaN and is above all numbers, whatever its sign; −0 equals 0; as PostgreSQL and DuckDB have it |
+/// | booleans | false < true |
+/// | strings, binaries | by their bytes |
+/// | null and `AND`, `OR`, `NOT` | as in SQL: null is true or false, one does not know which |
+///
 /// ```
 /// use arrow_array::{Int64Array, StringArray};
 /// use lancet::{Comparison, Filter};
@@ -48,7 +60,8 @@ pub enum Filter {
         /// An array of the one value.
         value: ArrayRef,
     },
-    /// A column that equals one of some values.
+    /// A column that equals one of some values; of none, false. If it equals none, null where it
+    /// is null or one of the values is.
     InList {
         /// The column.
         column: String,
@@ -67,7 +80,7 @@ pub enum Filter {
         /// The column.
         column: String,
     },
-    /// A column of booleans that is true.
+    /// A column of booleans that is true; of null, null.
     IsTrue {
         /// The column.
         column: String,
@@ -80,7 +93,7 @@ pub enum Filter {
     Not(Box<Filter>),
     /// Whatever the row is.
     Constant(bool),
-    /// A condition that cannot be said here: it may hold for any row.
+    /// A condition that cannot be said here: it may hold for any row. Only zone maps take it.
     Unknown,
 }
 

@@ -13,7 +13,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal256Type, Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{ArrowNativeType, i256};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use arrow_select::take::take;
 
 /// Values in the form in which they compare; none where they are null. NaN stays.
@@ -87,10 +87,17 @@ pub(super) fn keys(array: &ArrayRef) -> Option<Keys<'_>> {
         }
         D::Int8 => whole::<i8>(array),
         D::Int16 => whole::<i16>(array),
-        D::Int32 | D::Date32 | D::Time32(_) => whole::<i32>(array),
-        D::Int64 | D::Date64 | D::Time64(_) | D::Timestamp(..) | D::Duration(_) => {
-            whole::<i64>(array)
-        }
+        D::Int32
+        | D::Date32
+        | D::Time32(_)
+        | D::Decimal32(..)
+        | D::Interval(IntervalUnit::YearMonth) => whole::<i32>(array),
+        D::Int64
+        | D::Date64
+        | D::Time64(_)
+        | D::Timestamp(..)
+        | D::Duration(_)
+        | D::Decimal64(..) => whole::<i64>(array),
         D::UInt8 => whole::<u8>(array),
         D::UInt16 => whole::<u16>(array),
         D::UInt32 => whole::<u32>(array),
@@ -194,7 +201,7 @@ fn convert<'a, T, U>(
 
 /// What types are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Whole numbers, so many to the unit.
     Whole(Unit, i64),
     /// Floats, with so many binary digits.
@@ -205,7 +212,7 @@ enum Kind {
 
 /// What whole numbers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+pub(super) enum Unit {
     Truth,
     Number,
     Day,
@@ -218,7 +225,7 @@ enum Unit {
 }
 
 impl Kind {
-    fn of(data_type: &DataType) -> Option<Self> {
+    pub(super) fn of(data_type: &DataType) -> Option<Self> {
         use DataType as D;
         let per_second = |unit: &TimeUnit| match unit {
             TimeUnit::Second => 1,
@@ -236,8 +243,11 @@ impl Kind {
             | D::UInt16
             | D::UInt32
             | D::UInt64 => Self::Whole(Unit::Number, 1),
-            // Scales that no `i64` holds, and negative ones, compare with their own type only.
-            D::Decimal128(_, scale) | D::Decimal256(_, scale) => {
+            // Of scales that no `i64` holds, and negative ones, no literal of another type has a key.
+            D::Decimal32(_, scale)
+            | D::Decimal64(_, scale)
+            | D::Decimal128(_, scale)
+            | D::Decimal256(_, scale) => {
                 let scale = u32::try_from(*scale).ok();
                 let per_unit = scale.and_then(|scale| 10_i64.checked_pow(scale)).unwrap_or(0);
                 Self::Whole(Unit::Number, per_unit)
@@ -264,7 +274,7 @@ impl Kind {
 pub(super) fn compares(literal: &DataType, column: &DataType) -> bool {
     match (Kind::of(literal), Kind::of(column)) {
         _ if literal == column => true,
-        (Some(Kind::Whole(unit, 1..)), Some(Kind::Whole(other, 1..))) => unit == other,
+        (Some(Kind::Whole(unit, _)), Some(Kind::Whole(other, _))) => unit == other,
         (Some(kind), Some(other)) => kind == other,
         _ => false,
     }

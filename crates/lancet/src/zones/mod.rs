@@ -30,6 +30,7 @@
 //! | [`map`] | a map in memory, checked |
 //! | [`filter`], [`check`] | conditions, and whether they fit the columns |
 //! | [`prune`], `keys`, `outcomes` | conditions and maps to ranges of rows |
+//! | [`evaluate`] | conditions and values to rows |
 
 #![cfg_attr(
     not(test),
@@ -41,6 +42,7 @@
 )]
 
 pub(crate) mod check;
+pub(crate) mod evaluate;
 pub(crate) mod filter;
 pub(crate) mod gather;
 mod keys;

@@ -14,10 +14,13 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, i256};
 use half::f16;
 
+use super::check::check;
+use super::evaluate::matching;
 use super::filter::{Comparison, Filter};
 use super::gather::Gatherer;
 use super::map::ZoneMap;
 use super::prune::prune;
+use crate::rows::RowRanges;
 
 /// A value, as far as it compares.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,10 +189,13 @@ fn literal(kind: usize, random: &mut Random, pool: &[Value]) -> (ArrayRef, Optio
 }
 
 /// A column of random rows and the map of its zones.
+#[derive(Debug)]
 struct Column {
     kind: usize,
     pool: Vec<Value>,
     rows: Vec<Option<Value>>,
+    /// The rows, as part of a longer array.
+    values: ArrayRef,
     map: Arc<ZoneMap>,
 }
 
@@ -226,7 +232,12 @@ fn column(random: &mut Random, num_rows: usize, rows_per_zone: usize) -> Column 
     // Maps of others have three columns only.
     let columns = &columns[..random.of(&[3, 4, 5])];
     let map = ZoneMap::new(rows_per_zone as u64, num_rows as u64, columns).unwrap();
-    Column { kind, pool, rows, map: Arc::new(map) }
+    let margin = random.below(10);
+    let mut padded = vec![Some(random.of(&pool)); margin];
+    padded.extend_from_slice(&rows);
+    padded.push(Some(random.of(&pool)));
+    let values = array(kind, &padded).slice(margin, num_rows);
+    Column { kind, pool, rows, values, map: Arc::new(map) }
 }
 
 /// What a filter comes to in a row.
@@ -330,14 +341,13 @@ fn no_row_that_matches_is_left_out() {
         for _ in 0..20 {
             let depth = random.below(4);
             let (filter, eval) = filter(&mut random, &columns, depth);
-            let ranges = prune(&filter, num_rows as u64, |name| match name {
+            let rows = prune(&filter, num_rows as u64, |name| match name {
                 "a" => Some(columns[0].map.clone()),
                 "b.c" => Some(columns[1].map.clone()),
                 _ => None,
             });
-            assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{ranges:?}");
             for row in 0..num_rows {
-                let survives = ranges.iter().any(|range| range.contains(&(row as u64)));
+                let survives = rows.contains(row as u64);
                 kept += usize::from(survives);
                 for order in [Order::NanLast, Order::Total, Order::Ieee] {
                     assert!(
@@ -348,11 +358,31 @@ fn no_row_that_matches_is_left_out() {
                     );
                 }
             }
+            check_evaluation(&filter, &eval, &columns, &rows);
             all += num_rows;
         }
     }
     // Keeping everything would be sound as well.
     assert!(kept * 4 < all * 3, "{kept} of {all} rows are kept");
+}
+
+/// Values give the very rows for which a filter that fits is true, all of them in what the maps leave.
+fn check_evaluation(filter: &Filter, eval: &Eval, columns: &[Column; 2], kept: &RowRanges) {
+    let find = |name: &str| match name {
+        "a" => Ok(columns[0].values.clone()),
+        "b.c" => Ok(columns[1].values.clone()),
+        _ => Err(crate::error::Error::invalid("no such column")),
+    };
+    let num_rows = columns[0].rows.len();
+    let found = matching(filter, num_rows, &find);
+    let fits = check(filter, &|name| Ok(find(name)?.data_type().clone()));
+    assert_eq!(found.is_ok(), fits.is_ok(), "{filter:?}");
+    let Ok(found) = found else { return };
+    for row in 0..num_rows {
+        let is_true = eval(Order::NanLast, row) == Some(true);
+        assert_eq!(found.value(row), is_true, "row {row} of {columns:?}: {filter:?}");
+        assert!(!is_true || kept.contains(row as u64));
+    }
 }
 
 #[test]

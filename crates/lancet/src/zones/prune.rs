@@ -15,7 +15,6 @@
 //! and false always possible: NaN may be above all numbers, or compare with none.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
@@ -25,9 +24,10 @@ use super::keys::{Key, Keys, decoded, keys, literal_keys};
 use super::map::ZoneMap;
 use super::outcomes::Outcomes;
 use super::strings::after_prefix;
+use crate::rows::RowRanges;
 
-/// Ranges of the rows of a file of `num_rows` rows outside of which no row makes the filter true:
-/// sorted, not empty, none touching the next. `map` finds the zone map of a column, if it has one.
+/// The rows of a file of `num_rows` rows outside of which no row makes the filter true. `map` finds the zone
+/// map of a column, if it has one.
 ///
 /// This is [`FileReader::prune`](crate::FileReader::prune) for engines that have read the maps
 /// themselves. It takes any filter: a column without a map, and a value that does not compare with its
@@ -36,7 +36,7 @@ pub fn prune(
     filter: &Filter,
     num_rows: u64,
     map: impl Fn(&str) -> Option<Arc<ZoneMap>>,
-) -> Vec<Range<u64>> {
+) -> RowRanges {
     let mut maps = BTreeMap::new();
     let mut zones = None;
     for column in filter.columns() {
@@ -49,19 +49,16 @@ pub fn prune(
     }
     let (rows_per_zone, num_zones) = zones.unwrap_or((num_rows, 1));
     let outcomes = Zones { maps, num_zones }.evaluate(filter);
-    let mut ranges: Vec<Range<u64>> = Vec::new();
+    let mut rows = RowRanges::new();
     let mut start = 0_u64;
     for outcome in outcomes {
         let end = start.saturating_add(rows_per_zone).min(num_rows);
         if outcome.has(Outcomes::TRUE) && start < end {
-            match ranges.last_mut() {
-                Some(last) if last.end == start => last.end = end,
-                _ => ranges.push(start..end),
-            }
+            rows.push(start..end);
         }
         start = end;
     }
-    ranges
+    rows
 }
 
 /// The zones of a file.

@@ -18,7 +18,7 @@ fn sorted_rows_leave_one_zone() {
     let mut zones = Gatherer::new(ids.data_type(), 10, 64).unwrap();
     zones.push(&ids, None).unwrap();
     let map = Arc::new(ZoneMap::new(10, 1000, &zones.finish().unwrap()).unwrap());
-    let rows = |filter: &Filter| prune(filter, 1000, |_| Some(map.clone()));
+    let rows = |filter: &Filter| prune(filter, 1000, |_| Some(map.clone())).ranges().to_vec();
     let compare = |op, n| Filter::compare("id", op, &Int64Array::new_scalar(n));
     assert_eq!(rows(&compare(Comparison::Eq, 123)), [120..130]);
     assert_eq!(rows(&compare(Comparison::Lt, 20)), [0..20]);

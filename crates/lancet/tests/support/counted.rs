@@ -1,13 +1,12 @@
 //! A source that remembers what was read from it.
 
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use lancet::{FileReader, ReadOptions, Source};
+use lancet::{FileReader, ReadOptions, Source, Span};
 
 /// The spans of one call.
-pub type Round = Vec<Range<u64>>;
+pub type Round = Vec<Span>;
 
 /// A file in memory that remembers the spans asked for.
 #[derive(Clone)]
@@ -43,7 +42,7 @@ impl Source for Counted {
         self.bytes.len() as u64
     }
 
-    fn read(&self, spans: &[Range<u64>]) -> lancet::Result<Vec<Bytes>> {
+    fn read(&self, spans: &[Span]) -> lancet::Result<Vec<Bytes>> {
         self.rounds.lock().unwrap().push(spans.to_vec());
         self.bytes.read(spans)
     }

@@ -133,7 +133,8 @@ fn scanned(
     })?;
     let mut done = 0;
     for batch in batches {
-        let batch = batch.doing(|| format!("{what}, from row {done}"))?;
+        let batch =
+            batch.map_err(lancet::Error::from).doing(|| format!("{what}, from row {done}"))?;
         let rows = batch.num_rows();
         if rows == 0 || rows > batch_rows || rows > want.num_rows() - done {
             let total = want.num_rows();

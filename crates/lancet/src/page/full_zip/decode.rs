@@ -12,6 +12,7 @@ use crate::codec::{Encoding, Scratch, Values, per_value};
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
 use crate::levels::Numbering;
+use crate::span::Span;
 
 /// Appends the task's rows to the sink.
 pub(crate) fn decode(
@@ -32,7 +33,7 @@ pub(crate) fn decode(
                 rows.fixed_flat(bytes, width, range, scratch)
             }
             ZipWidth::Value { bytes: width } => rows.fixed_nested(bytes, width, range, scratch),
-            ZipWidth::Length { bytes: width } if task.placed => rows.placed(bytes, width, span),
+            ZipWidth::Length { bytes: width } if task.placed => rows.placed(bytes, width, *span),
             ZipWidth::Length { bytes: width } => rows.variable(bytes, width, range, scratch),
         }
         .in_buffer(0)?;
@@ -160,14 +161,14 @@ impl RowDecoder<'_> {
     }
 
     /// The head of a row whose value is in its place.
-    fn placed(&mut self, head: &[u8], length_bytes: usize, span: &Range<u64>) -> Result<()> {
+    fn placed(&mut self, head: &[u8], length_bytes: usize, span: Span) -> Result<()> {
         let mut cursor = Cursor::new(head);
         let def = self.control_word(&mut cursor)?;
         match &mut *self.values {
             values if def > 0 => values.push_default(1)?,
             Values::Variable(values) => {
                 let length = value_length(&mut cursor, length_bytes)?;
-                let size = usize::try_from(span.end.saturating_sub(span.start)).ok();
+                let size = usize::try_from(span.len()).ok();
                 let fits = size == head.len().checked_add(length);
                 ensure!(fits, "a zipped value of {length} bytes in a row of {size:?}");
                 values.push_placed(length)?;

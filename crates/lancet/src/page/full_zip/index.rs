@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::super::{Page, inside};
+use super::super::Page;
 use super::layout::{FullZipLayout, ZipWidth};
 use crate::error::{Error, Locate, Result, ensure};
+use crate::span::Span;
 
 /// The repetition index as stored, or nothing where rows are found by multiplication.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(crate) struct FullZipIndex {
 impl FullZipIndex {
     /// Checks the index's size and ends; single offsets are checked when they are used.
     pub(crate) fn parse(page: &Page, layout: &FullZipLayout, buffers: &[Bytes]) -> Result<Self> {
-        let stored = page.buffers.first().map_or(0, |b| b.end.saturating_sub(b.start));
+        let stored = page.buffers.first().map_or(0, Span::len);
         if let Some(row_bytes) = row_bytes(layout) {
             ensure!(
                 row_bytes.checked_mul(page.num_rows) == Some(stored),
@@ -65,14 +66,14 @@ impl FullZipIndex {
         page: &Page,
         layout: &FullZipLayout,
         rows: &[Range<u64>],
-    ) -> Result<Vec<Range<u64>>> {
+    ) -> Result<Vec<Span>> {
         let buffer = page.buffers.first().ok_or_else(|| Error::corrupt("the rows are missing"))?;
         let position = |row: u64| match &self.offsets {
             None => Ok(row_bytes(layout).unwrap_or(0).saturating_mul(row)),
             Some(_) => self.offset(row),
         };
         rows.iter()
-            .map(|range| inside(buffer, position(range.start)?..position(range.end)?))
+            .map(|range| buffer.part_of_buffer(position(range.start)?..position(range.end)?))
             .collect()
     }
 

@@ -3,11 +3,11 @@
 use crate::codec::{self, Encoding};
 use crate::error::{Error, Result, ensure};
 use crate::levels::{Layer, Numbering};
-use crate::page::LeafType;
 use crate::page::encodings::{parse, to_message};
 use crate::page::layout::{layer_numbers, parse_layers};
 use crate::page::rules::Rules;
 use crate::proto::encodings21 as pb;
+use crate::schema::leaves::LeafType;
 
 /// Rows back to back, each with its own levels.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,6 +16,7 @@ use super::super::{Page, PageTask};
 use super::index::FullZipIndex;
 use super::layout::{FullZipLayout, ZipWidth};
 use crate::codec::Encoding;
+use crate::span::Span;
 
 /// Rows of a page whose values are read apart from their heads.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl PlacedRows {
         let spans = index.plan(page, layout, &rows).ok()?;
         let control = layout.control_bytes();
         let full = control.saturating_add(bytes);
-        let head = |span: &Range<u64>| match span_bytes(span) {
+        let head = |span: &Span| match span.memory_len() {
             size if size >= full => Some(full),
             size => (size == control && control > 0).then_some(control),
         };
@@ -58,12 +59,8 @@ impl PlacedRows {
     }
 
     /// Where each row lies in the file, and how many bytes its head and its value have.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (&Range<u64>, usize, usize)> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (Span, usize, usize)> {
         let rows = self.task.spans.iter().zip(&self.heads);
-        rows.map(|(span, head)| (span, *head, span_bytes(span).saturating_sub(*head)))
+        rows.map(|(span, head)| (*span, *head, span.memory_len().saturating_sub(*head)))
     }
-}
-
-fn span_bytes(span: &Range<u64>) -> usize {
-    usize::try_from(span.end.saturating_sub(span.start)).unwrap_or(usize::MAX)
 }

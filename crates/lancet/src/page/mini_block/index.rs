@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::super::{Page, inside};
+use super::super::Page;
 use super::layout::{DictionaryLayout, MiniBlockLayout};
 use crate::codec::{self, Dictionary, Encoding, Scratch, ValueType};
 use crate::container::early;
 use crate::cursor::Cursor;
 use crate::error::{Error, Locate, Result, ensure};
+use crate::span::Span;
 
 /// Where the chunks of a page lie and what they hold.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(crate) struct MiniBlockIndex {
 }
 
 /// Spans of the file, and the chunks that each holds.
-pub(crate) type PlannedChunks = (Vec<Range<u64>>, Vec<Range<usize>>);
+pub(crate) type PlannedChunks = (Vec<Span>, Vec<Range<usize>>);
 
 /// The start of a chunk: what lies before it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,7 +64,7 @@ impl MiniBlockIndex {
             }
         }
         let end = chunks.last().copied().unwrap_or_default();
-        let stored = page.buffers.get(1).map_or(0, |b| b.end.saturating_sub(b.start));
+        let stored = page.buffers.get(1).map_or(0, Span::len);
         ensure!(end.offset == stored, "chunks of {} bytes in a buffer of {stored}", end.offset);
         ensure!(
             end.ended == page.num_rows,
@@ -113,7 +114,7 @@ impl MiniBlockIndex {
         let spans = runs.iter().map(|run| {
             let start = self.chunks.get(run.start).map_or(0, |c| c.offset);
             let end = self.chunks.get(run.end).map_or(u64::MAX, |c| c.offset);
-            inside(buffer, start..end)
+            buffer.part_of_buffer(start..end)
         });
         Ok((spans.collect::<Result<_>>()?, runs))
     }

@@ -1,0 +1,273 @@
+//! The batches of a scan: read ahead by helpers, and by the caller where none is ready.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+
+use super::run;
+use super::source::Source;
+use crate::error::{Error, Result};
+use crate::parallel::{Job, ask, lock, withdraw};
+use crate::read::scan_plan::{ScanReads, ScanRequests};
+use crate::rows::RowRanges;
+
+/// Batches of up to this many bytes are read further ahead.
+const SHORT_BATCH_BYTES: u64 = 1 << 20;
+
+/// The batches of a scan, in the order of its rows.
+///
+/// It is a [`RecordBatchReader`], so its errors are Arrow's; `?` makes them [`Error`]s again where a function
+/// returns those.
+///
+/// A panic of whoever reads a batch ([`Source`](crate::Source)) goes on in the caller that asks for it.
+pub struct Batches {
+    requests: ScanRequests,
+    /// How many rows are still wanted, where a filter tells only in the end how many there are.
+    limit: Option<u64>,
+    queue: Arc<Queue>,
+    /// How many batches may wait to be asked for.
+    most: usize,
+    /// Batches that nobody asked for yet, in row order.
+    reading: VecDeque<(RowRanges, Receiver<Done>)>,
+    /// The process whose helpers read them.
+    process: u32,
+}
+
+/// A batch, or the panic of whoever read it.
+type Done = thread::Result<Result<RecordBatch>>;
+
+impl Batches {
+    /// A scan on at most so many threads.
+    pub(super) fn new(source: Arc<dyn Source>, mut requests: ScanRequests, threads: usize) -> Self {
+        let num_batches = usize::try_from(requests.num_rows.div_ceil(requests.batch_rows.max(1)));
+        let num_batches = num_batches.unwrap_or(usize::MAX);
+        // Threads that are left over share the columns of each batch.
+        requests.set_threads(threads.checked_div(num_batches).unwrap_or(1).max(1));
+        let num_helpers = threads.min(num_batches).saturating_sub(1);
+        // A thread that sleeps between short batches wakes too late for the next one.
+        let batch_bytes = requests.batch_rows.saturating_mul(requests.row_bytes);
+        let is_short = batch_bytes <= SHORT_BATCH_BYTES && !requests.reads.has_blobs();
+        let most = match num_helpers {
+            0 => 0,
+            _ if is_short => num_helpers.saturating_mul(6),
+            _ => num_helpers.saturating_add(1),
+        };
+        let limit = requests.limit();
+        let queue = Queue::new(source, requests.reads.clone(), num_helpers);
+        let (reading, process) = (VecDeque::new(), std::process::id());
+        Self { requests, limit, queue, most, reading, process }
+    }
+
+    /// The schema of the batches.
+    pub fn schema(&self) -> SchemaRef {
+        self.requests.schema()
+    }
+
+    fn read_ahead(&mut self) {
+        while self.reading.len() < self.most {
+            let Some(rows) = self.requests.next_rows() else { return };
+            self.read(rows);
+        }
+    }
+
+    fn read(&mut self, rows: RowRanges) {
+        let (sender, receiver) = sync_channel(1);
+        self.queue.push(Batch { rows: rows.clone(), sender });
+        self.reading.push_back((rows, receiver));
+    }
+
+    /// In a child process nobody works on what was begun in the parent: it is begun again. Nothing of
+    /// the old queue is touched, in which a helper may have held a lock at the fork.
+    fn begin_again_in_a_child(&mut self) {
+        let process = std::process::id();
+        if self.most == 0 || self.process == process {
+            return;
+        }
+        self.process = process;
+        let (source, reads) = (self.queue.source.clone(), self.requests.reads.clone());
+        let queue = Queue::new(source, reads, self.queue.max_helpers);
+        std::mem::forget(std::mem::replace(&mut self.queue, queue));
+        for (rows, receiver) in std::mem::take(&mut self.reading) {
+            std::mem::forget(receiver);
+            self.read(rows);
+        }
+    }
+
+    fn read_next(&mut self) -> Option<Result<RecordBatch>> {
+        self.begin_again_in_a_child();
+        self.read_ahead();
+        let Some((_, receiver)) = self.reading.pop_front() else {
+            let request = self.requests.next()?;
+            return Some(request.and_then(|request| run(self.queue.source.as_ref(), request)));
+        };
+        let done = loop {
+            match receiver.try_recv() {
+                Ok(done) => break Some(done),
+                // A thread that sleeps may find the others on its core when it wakes: it reads, too.
+                Err(_) if self.queue.work() => {}
+                // A helper has begun to read it.
+                Err(_) => break receiver.recv().ok(),
+            }
+        };
+        match done {
+            Some(Ok(batch)) => Some(batch),
+            Some(Err(panic)) => {
+                self.end();
+                resume_unwind(panic)
+            }
+            None => Some(Err(Error::invalid("a thread that read a batch ended without one"))),
+        }
+    }
+
+    /// The next batch, with the errors of this crate.
+    pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        loop {
+            match self.read_next()? {
+                // A filter may leave nothing of what was read.
+                Ok(batch) if batch.num_rows() == 0 => {}
+                Ok(batch) => return Some(Ok(self.limited(batch))),
+                Err(error) => {
+                    // After an error there is nothing sensible to go on with.
+                    self.end();
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+
+    /// As much of a batch as is still wanted.
+    fn limited(&mut self, batch: RecordBatch) -> RecordBatch {
+        let Some(left) = &mut self.limit else { return batch };
+        let num_rows = usize::try_from(*left).unwrap_or(usize::MAX).min(batch.num_rows());
+        *left = left.saturating_sub(num_rows as u64);
+        if *left == 0 {
+            self.end();
+        }
+        batch.slice(0, num_rows)
+    }
+
+    fn end(&mut self) {
+        self.requests.end();
+        self.reading.clear();
+        self.queue.clear();
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().map(|batch| batch.map_err(ArrowError::from))
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        self.requests.schema()
+    }
+}
+
+impl std::fmt::Debug for Batches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Batches").field("requests", &self.requests).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Batches {
+    fn drop(&mut self) {
+        if self.most == 0 {
+            return;
+        }
+        if self.process == std::process::id() {
+            self.queue.clear();
+        } else {
+            std::mem::forget(std::mem::take(&mut self.reading));
+        }
+    }
+}
+
+/// Batches to be read, by any thread.
+struct Queue {
+    source: Arc<dyn Source>,
+    reads: Arc<ScanReads>,
+    /// How many helpers may work on it at the same time.
+    max_helpers: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Batch>,
+    /// Helpers that were asked and have not gone.
+    num_helpers: usize,
+}
+
+/// A batch to be read.
+#[derive(Debug)]
+struct Batch {
+    rows: RowRanges,
+    sender: SyncSender<Done>,
+}
+
+impl Queue {
+    fn new(source: Arc<dyn Source>, reads: Arc<ScanReads>, max_helpers: usize) -> Arc<Self> {
+        Arc::new(Self { source, reads, max_helpers, state: Mutex::default() })
+    }
+
+    fn push(self: &Arc<Self>, batch: Batch) {
+        let mut state = lock(&self.state);
+        state.waiting.push_back(batch);
+        if state.num_helpers >= self.max_helpers {
+            return;
+        }
+        state.num_helpers = state.num_helpers.saturating_add(1);
+        drop(state);
+        let job: Arc<dyn Job> = self.clone();
+        if ask(&job, 1) == 0 {
+            self.leave(&mut lock(&self.state));
+        }
+    }
+
+    /// Nobody reads what nobody waits for.
+    fn clear(self: &Arc<Self>) {
+        let job: Arc<dyn Job> = self.clone();
+        withdraw(&job);
+        let waiting = std::mem::take(&mut lock(&self.state).waiting);
+        drop(waiting);
+    }
+
+    /// Reads the next batch, if one waits to be read.
+    fn work(&self) -> bool {
+        let batch = lock(&self.state).waiting.pop_front();
+        batch.map(|batch| self.read(batch)).is_some()
+    }
+
+    fn read(&self, Batch { rows, sender }: Batch) {
+        let done =
+            catch_unwind(AssertUnwindSafe(|| run(self.source.as_ref(), self.reads.request(rows)?)));
+        // Nobody listens any more when the scan was dropped.
+        let _ = sender.send(done);
+    }
+
+    fn leave(&self, state: &mut State) {
+        state.num_helpers = state.num_helpers.saturating_sub(1);
+    }
+}
+
+impl Job for Queue {
+    fn help(&self) {
+        loop {
+            let mut state = lock(&self.state);
+            let Some(batch) = state.waiting.pop_front() else {
+                return self.leave(&mut state);
+            };
+            drop(state);
+            self.read(batch);
+        }
+    }
+}

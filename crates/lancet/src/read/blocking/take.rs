@@ -1,0 +1,157 @@
+//! Takes of many rows, in parts.
+//!
+//! A take reads at once all that its rows need. Where that is much, it is cut into parts: what one
+//! part read is given back before the next one reads, so that the memory stays warm, and parts are
+//! read and decoded on all threads. The rows of all parts are then put together, which costs a copy;
+//! where rows are so long that the copy would cost more, the take stays whole. Many columns are taken
+//! in groups, which costs nothing but their schema.
+
+use arrow_array::{Array, RecordBatch};
+use arrow_data::ArrayData;
+use arrow_select::concat::concat_batches;
+
+use super::FileReader;
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::parallel::in_parallel;
+use crate::read::order::{in_order, sort};
+use crate::read::projection::Projection;
+use crate::read::rows_read::{RowsRead, check_rows};
+use crate::rows::Rows;
+use crate::schema::leaves::LeafColumnType;
+
+/// Bytes that a part reads, about.
+const PART_BYTES: u64 = 2 << 20;
+/// A column costs a part as much as these bytes.
+const COLUMN_BYTES: u64 = 64 << 10;
+/// Bytes that a row of a column reads at most, about: a chunk.
+const CHUNK_BYTES: u64 = 4 << 10;
+/// Fewer bytes are not worth another thread: they are read and decoded in some 100 us.
+const SHARE_BYTES: u64 = 384 << 10;
+/// Longer rows are not copied.
+const LONG_ROW_BYTES: u64 = 16 << 10;
+/// More bytes of rows are not copied either: they would be there twice.
+const MAX_RESULT_BYTES: u64 = 64 << 20;
+/// How much more than its bytes in the file a page index may take in memory, about.
+const INDEX_GROWTH: u64 = 16;
+/// How much more than the bytes of the rows the parts may hold, about.
+const ROWS_GROWTH: u64 = 4;
+
+impl FileReader {
+    pub(super) fn take_projected(&self, columns: &Projection, rows: &[u64]) -> Result<RecordBatch> {
+        let num_parts = self.num_parts(columns, rows.len() as u64)?;
+        if num_parts > 1
+            && let Some(batch) = self.take_in_parts(columns, rows, num_parts)?
+        {
+            return Ok(batch);
+        }
+        if columns.groups(self.threads)?.is_empty() {
+            return self.read_projected(columns, Rows::List(rows.to_vec()));
+        }
+        self.take_in_groups(columns, rows)
+    }
+
+    /// Some rows in one read.
+    pub(super) fn read_projected(&self, columns: &Projection, rows: Rows) -> Result<RecordBatch> {
+        self.run_rows(self.rows_read(columns, rows, self.file.budget(), self.threads)?)
+    }
+
+    fn rows_read(
+        &self,
+        columns: &Projection,
+        rows: Rows,
+        budget: Budget,
+        threads: usize,
+    ) -> Result<RowsRead> {
+        RowsRead::new(self.file.clone(), columns.clone(), rows, budget, threads)
+    }
+
+    /// The rows, some columns on one thread and some on another.
+    fn take_in_groups(&self, columns: &Projection, rows: &[u64]) -> Result<RecordBatch> {
+        let num_rows = self.load_columns(columns)?;
+        let budget = self.file.budget();
+        let groups = columns.groups(self.threads)?.to_vec();
+        let (reader, wanted) = (self.clone(), rows.to_vec());
+        let parts: Vec<RecordBatch> = in_parallel(self.threads, groups, move |group| {
+            group.set_num_rows(num_rows);
+            let rows = Rows::List(wanted.clone());
+            reader.run_rows(reader.rows_read(&group, rows, budget.clone(), 1)?)
+        })?;
+        let arrays = parts.iter().flat_map(RecordBatch::columns).cloned().collect();
+        columns.batch(arrays, rows.len() as u64)
+    }
+
+    /// The rows, unless they have more items than offsets can count: the whole take tells that best.
+    fn take_in_parts(
+        &self,
+        columns: &Projection,
+        rows: &[u64],
+        num_parts: usize,
+    ) -> Result<Option<RecordBatch>> {
+        check_rows(rows, self.load_columns(columns)?)?;
+        let mut rows = rows.to_vec();
+        let order = (!rows.is_sorted_by(|a, b| a < b)).then(|| sort(&mut rows));
+        let part_rows = rows.len().div_ceil(num_parts).max(1);
+        let parts = rows.chunks(part_rows).map(<[u64]>::to_vec).collect();
+        // It is one read, however many parts it has.
+        let budget = self.file.budget();
+        let (reader, projection, claims) = (self.clone(), columns.clone(), budget.clone());
+        let parts: Vec<RecordBatch> = in_parallel(self.threads, parts, move |part| {
+            let read = reader.rows_read(&projection, Rows::List(part), claims.clone(), 1)?;
+            reader.run_rows(read)
+        })?;
+        let arrays = parts.iter().flat_map(RecordBatch::columns);
+        let lengths = arrays.map(|array| longest(&array.to_data()));
+        if i32::try_from(lengths.fold(0, usize::saturating_add)).is_err() {
+            return Ok(None);
+        }
+        let sizes = parts.iter().map(RecordBatch::get_array_memory_size);
+        budget.claim(sizes.fold(0, usize::saturating_add) as u64, "the rows of a take")?;
+        in_order(concat_batches(&columns.schema(), &parts)?, order).map(Some)
+    }
+
+    /// Loads the metadata of the columns and returns their common number of rows.
+    fn load_columns(&self, columns: &Projection) -> Result<u64> {
+        match columns.num_rows() {
+            Some(num_rows) => Ok(num_rows),
+            None => self.run(self.file.prepare(columns)),
+        }
+    }
+
+    /// How many parts a take of this many rows has.
+    fn num_parts(&self, columns: &Projection, num_wanted: u64) -> Result<usize> {
+        let num_columns = columns.leaves().len() as u64;
+        let chunks = num_wanted.saturating_mul(num_columns).saturating_mul(CHUNK_BYTES);
+        // Each part would bring its own dictionary, and blobs are long.
+        let is_plain = |leaf: &LeafColumnType| leaf.leaf.keys.is_none() && !leaf.leaf.blob;
+        if chunks < SHARE_BYTES * 2 || !columns.leaves().iter().all(is_plain) {
+            return Ok(1);
+        }
+        let num_rows = self.load_columns(columns)?;
+        let row_bytes = self.file.row_bytes(columns);
+        let result = num_wanted.saturating_mul(row_bytes);
+        if row_bytes > LONG_ROW_BYTES || result > MAX_RESULT_BYTES {
+            return Ok(1);
+        }
+        let read = chunks.min(num_rows.saturating_mul(row_bytes));
+        let part = PART_BYTES.max(num_columns.saturating_mul(COLUMN_BYTES));
+        let is_grouped = !columns.groups(self.threads)?.is_empty();
+        let most = if is_grouped { 1 } else { self.threads as u64 };
+        let stored = self.file.stored_bytes(columns).map_or(read, |stored| stored.min(read));
+        let by_threads = (stored / SHARE_BYTES).min(most);
+        let num_parts = read.checked_div(part).unwrap_or(1).max(by_threads);
+        // Each part may load what the whole take would load once.
+        let indexes = self.file.index_bytes(columns).saturating_mul(INDEX_GROWTH);
+        let rows = read.saturating_add(result).saturating_mul(ROWS_GROWTH);
+        let needed = indexes.saturating_mul(num_parts).saturating_add(rows);
+        if needed > self.file.budget().left() {
+            return Ok(1);
+        }
+        Ok(usize::try_from(num_parts).unwrap_or(usize::MAX))
+    }
+}
+
+/// The length of the longest array in an array.
+fn longest(data: &ArrayData) -> usize {
+    data.child_data().iter().map(longest).fold(data.len(), usize::max)
+}

@@ -1,0 +1,144 @@
+//! The filter of a scan: its columns are read first, and of the others only the rows that it leaves.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, make_array};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_schema::{DataType, Schema};
+use arrow_select::filter::{FilterBuilder, FilterPredicate};
+
+use super::file::OpenFile;
+use super::projection::Projection;
+use super::steps::Io;
+use crate::error::{Error, Result};
+use crate::rows::{RowRanges, Rows};
+use crate::schema::projection::{FileFields, locate};
+use crate::zones::evaluate::matching;
+use crate::zones::filter::Filter;
+
+/// With more than one row in this many left by the filter, the other columns are read whole.
+const SPARSE: u64 = 8;
+
+/// A filter and the columns that it needs.
+#[derive(Debug)]
+pub(super) struct ScanFilter {
+    filter: Filter,
+    columns: Projection,
+    /// Columns that are read beside those of the filter; none if there are none.
+    rest: Option<Projection>,
+    /// Where the columns of the result come from.
+    inputs: Vec<Input>,
+}
+
+/// A column of the result, by its position.
+#[derive(Debug, Clone, Copy)]
+enum Input {
+    /// The filter has read it.
+    Filter(usize),
+    Rest(usize),
+}
+
+impl ScanFilter {
+    /// A filter for a scan that gives the columns `wanted`.
+    pub(super) fn new(file: &OpenFile, filter: Filter, wanted: &Projection) -> Result<Self> {
+        let names: Vec<&str> = filter.columns().into_iter().collect();
+        let columns = file.project(names)?;
+        let (of_filter, of_result) = (columns.schema(), wanted.schema());
+        let (mut inputs, mut fields, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
+        for (field, node) in of_result.fields().iter().zip(wanted.nodes()) {
+            // A struct of which the filter needs only a part is read again as a whole.
+            match of_filter.fields().iter().position(|read| read == field) {
+                Some(position) => inputs.push(Input::Filter(position)),
+                None => {
+                    inputs.push(Input::Rest(fields.len()));
+                    fields.push(field.clone());
+                    nodes.push(node.clone());
+                }
+            }
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let rest = if nodes.is_empty() {
+            None
+        } else {
+            Some(Projection::new(&file.index.schema, FileFields { schema, nodes })?)
+        };
+        Ok(Self { filter, columns, rest, inputs })
+    }
+
+    /// The columns that the filter needs.
+    pub(super) fn columns(&self) -> &Projection {
+        &self.columns
+    }
+
+    /// Those of the rows for which the filter is true.
+    pub(super) async fn read(
+        &self,
+        io: &Io,
+        file: &Arc<OpenFile>,
+        wanted: &Projection,
+        rows: RowRanges,
+    ) -> Result<RecordBatch> {
+        let read = file.read_rows(&self.columns, Rows::Ranges(rows.clone()))?;
+        let found = io.run(read).await?;
+        let mask = self.evaluate(&found)?;
+        let num_rows = mask.count_set_bits();
+        if num_rows == 0 {
+            return Ok(RecordBatch::new_empty(wanted.schema()));
+        }
+        let is_all = num_rows == mask.len();
+        let kept = FilterBuilder::new(&BooleanArray::new(mask.clone(), None)).optimize().build();
+        let cut = |column: &ArrayRef| filtered(column, &kept, is_all);
+        let mut rest = Vec::new();
+        if let Some(columns) = &self.rest {
+            let is_sparse = (num_rows as u64).saturating_mul(SPARSE) <= rows.count();
+            let left = if is_sparse { rows.select(&mask) } else { rows };
+            let batch = io.run(file.read_rows(columns, Rows::Ranges(left))?).await?;
+            rest = batch.columns().to_vec();
+            if !is_sparse {
+                rest = rest.iter().map(cut).collect::<Result<_>>()?;
+            }
+        }
+        let input = |input: &Input| match input {
+            Input::Filter(position) => found.columns().get(*position).map(cut),
+            Input::Rest(position) => rest.get(*position).cloned().map(Ok),
+        };
+        let missing = || Error::invalid("a column of the scan was not read");
+        let columns = self.inputs.iter().map(|from| input(from).ok_or_else(missing)?);
+        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        Ok(RecordBatch::try_new_with_options(wanted.schema(), columns, &options)?)
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
+        matching(&self.filter, batch.num_rows(), &|name| {
+            let path = locate(self.columns.nodes(), name)?;
+            column_at(batch, &path).ok_or_else(|| {
+                Error::invalid(format!("`{name}` has no value of its own for each row"))
+            })
+        })
+    }
+}
+
+/// The rows of a column that the filter leaves.
+fn filtered(column: &ArrayRef, kept: &FilterPredicate, is_all: bool) -> Result<ArrayRef> {
+    if is_all { Ok(column.clone()) } else { Ok(kept.filter(column)?) }
+}
+
+/// The values at the end of a path; null where something around them is null.
+fn column_at(batch: &RecordBatch, path: &[usize]) -> Option<ArrayRef> {
+    let (first, rest) = path.split_first()?;
+    let mut values = batch.columns().get(*first)?.clone();
+    let mut around: Option<NullBuffer> = None;
+    for index in rest {
+        let parent = values.as_struct_opt()?;
+        around = NullBuffer::union(around.as_ref(), parent.nulls());
+        let child = parent.columns().get(*index)?.clone();
+        values = child;
+    }
+    if around.is_none() || *values.data_type() == DataType::Null {
+        return Some(values);
+    }
+    let nulls = NullBuffer::union(around.as_ref(), values.nulls());
+    values.to_data().into_builder().nulls(nulls).build().ok().map(make_array)
+}
