@@ -4,8 +4,8 @@
 //! cargo run --release -p lancet-datafusion --example queries -- [scale] [partitions] [runs]
 //! ```
 //!
-//! Makes the tables of TPC-H at a scale (0.1 unless told), checks that all answers agree, and then
-//! runs each query over one and the other in turn (21 times unless told). Shown are medians.
+//! Makes the tables of TPC-H at a scale (0.1 by default), checks that all answers agree, and then
+//! runs each query over one and the other in turn (21 times by default). Shown are medians.
 //! Parquet is what DataFusion writes by default but compressed with Snappy, read with filters
 //! pushed down.
 

@@ -79,9 +79,9 @@
 //!
 //! # Filter
 //!
-//! Columns carry zone maps: the least and the greatest value of every 8,192 rows. [`FileReader::prune`]
-//! takes a [`Filter`] and gives the ranges of rows that may match, without a look at the data. What is read
-//! of them still has to be filtered; `examples/filter.rs` does both.
+//! Columns carry zone maps: the least and the greatest value of every 8,192 rows. [`Scan::filter`] takes a
+//! [`Filter`], leaves out what the maps rule out, reads the columns of the filter, and of the others only the
+//! rows that match. [`FileReader::prune`] gives what the maps know by themselves; `examples/filter.rs` does both.
 //!
 //! # Blobs
 //!
@@ -91,9 +91,8 @@
 //! # Other I/O
 //!
 //! For blocking I/O of your own implement [`Source`], which is two methods. For async code there are requests:
-//! values that name the bytes they need, are handed them, and end in a batch. [`Opening`] opens a file so and
-//! has the whole loop as an example. The crate `lancet-object-store` is such a loop over S3, GCS, Azure and
-//! HTTP.
+//! values that name the bytes they need, are handed them, and end in a batch. [`OpenFile`] makes them and has
+//! the whole loop as an example. The crate `lancet-object-store` is such a loop over S3, GCS, Azure and HTTP.
 //!
 //! # Untrusted files
 //!

@@ -15,7 +15,7 @@ use crate::page::rules::Rules;
 
 /// Fewer values are not worth a dictionary.
 const MIN_VALUES: usize = 16;
-/// Most bytes of entries, unless told.
+/// Most bytes of entries by default.
 const MAX_BYTES: u64 = 8 << 20;
 
 /// A dictionary page that costs less than `to_beat`, if there is one. `distinct` guesses how many

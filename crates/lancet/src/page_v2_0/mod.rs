@@ -1,6 +1,7 @@
 //! Format 2.0: array encodings, and columns for structs and lists.
 //!
-//! Sealed off: nothing here knows of page layouts and levels, and nothing there knows of this. A
+//! Sealed off: nothing here knows of page layouts and levels, and nothing there knows of this. What
+//! both need once bytes are decoded (dictionaries, blobs, offsets of lists) they share. A
 //! read ([`FieldRead`]) names spans and is handed bytes, round after round, as one of 2.1 does;
 //! what comes out are Arrow arrays.
 //!

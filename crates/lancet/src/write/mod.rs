@@ -8,6 +8,7 @@ mod array_pages;
 mod arrays;
 mod blob;
 mod column;
+mod columns;
 mod dictionary;
 mod entries;
 mod long_row;
@@ -28,30 +29,19 @@ use crate::container::checksums;
 use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
 use crate::container::zone_place::encode_zone_index;
 use crate::error::{Error, Result};
-use crate::page_v2_0::encode::EncodedArray;
-use crate::parallel::{in_parallel, in_parallel_mut};
-use crate::proto::any;
+use crate::parallel::in_parallel;
 use crate::proto::file::FileDescriptor;
-use crate::schema::columns::{LeafKind, columns_of};
 use crate::schema::fields;
 use crate::span::Span;
 use crate::version::Version;
 use crate::zones::ROWS_PER_ZONE;
-use crate::zones::gather::Gatherer;
-use arrays::ArrayColumns;
-use column::ColumnWriter;
+use columns::{ReadyPages, WaitingColumns};
 pub use options::WriteOptions;
 use plan::plan_columns;
 pub use sink::NewFile;
 use sink::Sink;
-use summary::ExplainedPage;
 pub use summary::{ColumnSummary, PageSummary, WriteSummary};
 
-/// Batches of more columns are taken in on several threads.
-const MANY_COLUMNS: usize = 64;
-/// Fewer bytes are encoded on one thread: they take some 600 us, at the 100 MB/s of numbers and strings
-/// that hardly compress.
-const PARALLEL_BYTES: u64 = 64 << 10;
 /// Fewer zones are made into maps on one thread; a guess, of the same order.
 const PARALLEL_ZONES: u64 = 4 << 10;
 
@@ -90,9 +80,7 @@ pub struct FileWriter<W: Write = NewFile> {
     sink: Sink<W>,
     schema: SchemaRef,
     options: WriteOptions,
-    columns: Vec<ColumnWriter>,
-    /// The columns of a 2.0 file, instead of the others.
-    arrays: Option<ArrayColumns>,
+    columns: WaitingColumns,
     /// Pages written so far, by column.
     written: Vec<Vec<WrittenPage>>,
     /// What to say about them, by column.
@@ -126,25 +114,17 @@ impl FileWriter {
 impl<W: Write> FileWriter<W> {
     /// Starts a file in a writer.
     pub fn new(writer: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
-        let (schema, mut columns) = plan_columns(&schema, &options)?;
-        let mut names: Vec<String> = columns.iter().map(|plan| plan.name.clone()).collect();
-        let mut arrays = None;
-        if options.version == Version::V2_0 {
-            let plans = std::mem::take(&mut columns);
-            let of_file = ArrayColumns::new(&columns_of(&schema)?, plans, options.zone_maps)?;
-            names = of_file.names().map(str::to_owned).collect();
-            arrays = Some(of_file);
-        }
+        let (schema, plans) = plan_columns(&schema, &options)?;
+        let columns = WaitingColumns::new(&schema, plans, &options)?;
         let summary = |name| ColumnSummary { name, pages: Vec::new(), zone_map_bytes: 0 };
-        let zone_maps = options.zone_maps;
+        let summaries: Vec<_> = columns.names().into_iter().map(summary).collect();
         Ok(Self {
             sink: Sink::new(writer, options.checksums),
             schema,
             options,
-            arrays,
-            written: names.iter().map(|_| Vec::new()).collect(),
-            summaries: names.into_iter().map(summary).collect(),
-            columns: columns.into_iter().map(|plan| ColumnWriter::new(plan, zone_maps)).collect(),
+            columns,
+            written: summaries.iter().map(|_| Vec::new()).collect(),
+            summaries,
             global_buffers: Vec::new(),
             num_rows: 0,
             given: 0,
@@ -157,39 +137,13 @@ impl<W: Write> FileWriter<W> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let given = self.given;
-        let page_bytes = self.options.page_bytes;
-        if let Some(arrays) = &mut self.arrays {
-            self.given += arrays.push(batch, given, &mut self.sink)?;
-            self.num_rows += batch.num_rows() as u64;
-            let (given, limit) = (self.given, self.options.memory_limit);
-            let threads = self.options.threads();
-            let is_old = move |oldest| given - oldest > limit;
-            let pages = arrays.due_pages(page_bytes, threads, is_old)?;
-            return self.write_arrays(pages);
-        }
+        let (options, sink) = (&self.options, &mut self.sink);
+        let (bytes, pages) = self.columns.push(batch, self.given, options, sink)?;
+        self.given += bytes;
         self.num_rows += batch.num_rows() as u64;
-        // To keep a batch is little work, to encode a page is much.
-        let is_much = self.columns.len() > MANY_COLUMNS
-            || self.columns.iter().any(|column| column.is_nearly_full(page_bytes));
-        let threads = if is_much { self.options.threads() } else { 1 };
-        let rows = batch.clone();
-        let push = move |column: &mut ColumnWriter| match column.plan.kind {
-            LeafKind::Blob => Ok((0, Vec::new())),
-            _ => push_column(column, &rows, given, page_bytes),
-        };
-        let mut pages = in_parallel_mut(threads, &mut self.columns, push)?;
-        for (column, pages) in self.columns.iter_mut().zip(&mut pages) {
-            if column.plan.kind == LeafKind::Blob {
-                let root = batch.column(column.plan.root);
-                let bytes =
-                    column.push_blobs(root, given, page_bytes, &mut self.sink, &mut pages.1)?;
-                pages.0 = bytes;
-            }
-        }
-        self.given += pages.iter().map(|(bytes, _)| bytes).sum::<u64>();
-        self.write_pages(pages.into_iter().map(|(_, pages)| pages).collect())?;
-        self.flush_old_columns()
+        self.write_pages(pages)?;
+        let pages = self.columns.due_pages(self.given, &self.options)?;
+        self.write_pages(pages)
     }
 
     /// Adds a global buffer; returns its number (1, 2, …).
@@ -200,26 +154,18 @@ impl<W: Write> FileWriter<W> {
 
     /// Writes what is left and the metadata, and hands back the writer.
     pub fn finish_into(mut self) -> Result<(WriteSummary, W)> {
-        let waiting = self.columns.iter().map(ColumnWriter::waiting_bytes).sum();
-        let threads = self.options.threads_for(waiting, PARALLEL_BYTES);
-        let pages = in_parallel_mut(threads, &mut self.columns, ColumnWriter::flush)?;
+        let pages = self.columns.last_pages(&self.options)?;
         self.write_pages(pages)?;
-        if let Some(arrays) = &mut self.arrays {
-            let threads = self.options.threads_for(arrays.waiting_bytes(), PARALLEL_BYTES);
-            let pages = arrays.last_pages(self.options.page_bytes, threads)?;
-            self.write_arrays(pages)?;
-        }
         let zone_maps = self.write_zone_maps()?;
         let num_pages = self.written.iter().map(|column| column.len() as u64).sum();
         let (schema, _) = fields::from_arrow(&self.schema, self.options.version)?;
         let descriptor = FileDescriptor { schema: Some(schema), length: self.num_rows };
-        let is_blob = |column| self.arrays.as_ref().is_some_and(|arrays| arrays.is_blob(column));
         let columns = self.written.iter().zip(&zone_maps).enumerate();
         let columns = columns.map(|(i, (pages, &zone_map))| {
             let followed = self.options.version == Version::V2_0;
             let zone_map =
                 zone_map.map(|span| (span, encode_zone_index(ROWS_PER_ZONE, 0, followed)));
-            encode_column(pages, is_blob(i), zone_map)
+            encode_column(pages, self.columns.is_blob(i), zone_map)
         });
         let columns: Vec<Vec<u8>> = columns.collect();
         self.write_end(&descriptor, &columns)?;
@@ -230,10 +176,7 @@ impl<W: Write> FileWriter<W> {
 
     /// Writes the zone maps that are worth their bytes; returns where they lie, by column.
     fn write_zone_maps(&mut self) -> Result<Vec<Option<Span>>> {
-        let zones: Vec<Option<Gatherer>> = match &mut self.arrays {
-            Some(arrays) => arrays.take_zones(),
-            None => self.columns.iter_mut().map(|column| column.zones.take()).collect(),
-        };
+        let zones = self.columns.take_zones();
         let bytes = |summary: &ColumnSummary| summary.pages.iter().map(|page| page.bytes).sum();
         let stored: Vec<u64> = self.summaries.iter().map(bytes).collect();
         let average = stored.iter().sum::<u64>() / stored.len().max(1) as u64;
@@ -274,48 +217,23 @@ impl<W: Write> FileWriter<W> {
         self.sink.write(&tail)
     }
 
-    /// Columns that keep batches alive for too long give up their rows as a page.
-    fn flush_old_columns(&mut self) -> Result<()> {
-        let (given, limit) = (self.given, self.options.memory_limit);
-        let is_old =
-            move |column: &ColumnWriter| !column.is_empty() && given - column.oldest > limit;
-        if !self.columns.iter().any(is_old) {
-            return Ok(());
-        }
-        let flush = move |c: &mut ColumnWriter| if is_old(c) { c.flush() } else { Ok(Vec::new()) };
-        let pages = in_parallel_mut(self.options.threads(), &mut self.columns, flush)?;
-        self.write_pages(pages)
-    }
-
     /// Writes the pages of each column.
-    fn write_pages(&mut self, pages: Vec<Vec<ExplainedPage>>) -> Result<()> {
-        let columns = self.written.iter_mut().zip(&mut self.summaries);
-        for ((column, summaries), pages) in columns.zip(pages) {
-            for ExplainedPage { page, summary } in pages {
-                summaries.pages.push(summary);
-                column.push(WrittenPage {
-                    buffers: write_buffers(&mut self.sink, &page.buffers)?,
-                    length: page.num_rows,
-                    priority: column.iter().map(|page| page.length).sum(),
-                    encoding: any::wrap(&page.layout.to_message()),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the pages of each column of a 2.0 file.
-    fn write_arrays(&mut self, pages: Vec<Vec<EncodedArray>>) -> Result<()> {
+    fn write_pages(&mut self, pages: ReadyPages) -> Result<()> {
         let columns = self.written.iter_mut().zip(&mut self.summaries);
         for ((column, summaries), pages) in columns.zip(pages) {
             for page in pages {
+                let first_row = column.iter().map(|page| page.length).sum();
+                let mut buffers = Vec::with_capacity(page.buffers.len());
+                for buffer in &page.buffers {
+                    buffers.push(self.sink.write_buffer(buffer)?);
+                }
                 column.push(WrittenPage {
-                    buffers: write_buffers(&mut self.sink, &page.buffers)?,
+                    buffers,
                     length: page.num_rows,
-                    priority: 0,
-                    encoding: any::wrap(&page.message),
+                    priority: if page.is_placed { first_row } else { 0 },
+                    encoding: page.encoding,
                 });
-                summaries.pages.push(PageSummary::of_array(page));
+                summaries.pages.push(page.summary);
             }
         }
         Ok(())
@@ -351,26 +269,4 @@ impl<W: Write> FileWriter<W> {
         }
         Ok(())
     }
-}
-
-/// Writes the buffers of a page; returns where they lie.
-fn write_buffers<W: Write>(sink: &mut Sink<W>, buffers: &[impl AsRef<[u8]>]) -> Result<Vec<Span>> {
-    let mut spans = Vec::with_capacity(buffers.len());
-    for buffer in buffers {
-        spans.push(sink.write_buffer(buffer.as_ref())?);
-    }
-    Ok(spans)
-}
-
-/// Hands a column its part of a batch; returns its bytes and the pages that became full.
-fn push_column(
-    column: &mut ColumnWriter,
-    batch: &RecordBatch,
-    given: u64,
-    page_bytes: u64,
-) -> Result<(u64, Vec<ExplainedPage>)> {
-    let mut pages = Vec::new();
-    let root = batch.column(column.plan.root);
-    let bytes = column.push(root, given, page_bytes, &mut pages)?;
-    Ok((bytes, pages))
 }

@@ -50,10 +50,10 @@ pub struct PageSummary {
 
 impl PageSummary {
     /// A page of 2.0, which has no choice.
-    pub(super) fn of_array(page: EncodedArray) -> Self {
+    pub(super) fn of_array(page: &EncodedArray) -> Self {
         Self {
             layout: "array",
-            encoding: page.description,
+            encoding: page.description.clone(),
             bytes: page.buffers.iter().map(|buffer| buffer.len() as u64).sum(),
             rows: page.num_rows,
             reason: "format 2.0 has this form only".into(),
