@@ -82,7 +82,8 @@ fn orders_of(reader: &FileReader, day: &Range<i64>) -> Result<(RecordBatch, u64)
     let looked_at = reader.prune(&filter).map_err(message)?.count();
     let batches = reader.scan().columns(COLUMNS).filter(filter).build().map_err(message)?;
     let schema = batches.schema();
-    let batches = batches.collect::<std::result::Result<Vec<_>, _>>().map_err(message)?;
+    let batches = batches.map(|batch| Ok(batch?));
+    let batches = batches.collect::<lancet::Result<Vec<_>>>().map_err(message)?;
     Ok((concat_batches(&schema, &batches).map_err(message)?, looked_at))
 }
 

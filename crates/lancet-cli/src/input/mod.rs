@@ -115,8 +115,11 @@ pub fn lance_rows(
         scan = scan.columns(&selection.columns);
     }
     let batches = scan.build().in_file(path)?;
+    let schema = batches.schema();
+    // Arrow's errors would say no more than that there is another one inside.
+    let batches = batches.map(|batch| Ok::<_, lancet::Error>(batch?));
     Ok(Input {
-        schema: batches.schema(),
+        schema,
         file_rows: Some(file_rows),
         rows: Some(rows.end - rows.start),
         batches: named(batches, path),
