@@ -164,3 +164,7 @@ pub(crate) fn encode(
         _ => Err(Error::invalid("blob descriptions do not fit a page")),
     }
 }
+
+#[cfg(test)]
+#[path = "blob_tests.rs"]
+mod tests;

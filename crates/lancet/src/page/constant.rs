@@ -315,3 +315,7 @@ fn encode_scalar(scalar: &Values) -> Result<(ConstantValue, Option<Bytes>)> {
     parts.iter().for_each(|part| buffer.extend_from_slice(part));
     Ok((ConstantValue::Buffer, Some(buffer.into())))
 }
+
+#[cfg(test)]
+#[path = "constant_tests.rs"]
+mod tests;

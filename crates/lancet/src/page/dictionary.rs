@@ -142,3 +142,7 @@ pub(crate) fn append(
 fn to_u64(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+#[path = "dictionary_tests.rs"]
+mod tests;

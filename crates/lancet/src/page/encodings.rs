@@ -229,3 +229,7 @@ pub(crate) fn to_message(encoding: &Encoding) -> pb::CompressiveEncoding {
     };
     pb::CompressiveEncoding { compression: Some(compression) }
 }
+
+#[cfg(test)]
+#[path = "encodings_tests.rs"]
+mod tests;

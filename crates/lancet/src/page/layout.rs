@@ -225,3 +225,7 @@ pub(super) fn parse_levels(
 pub(super) fn layer_numbers(layers: &[Layer]) -> Vec<i32> {
     layers.iter().map(|layer| layer.number()).collect()
 }
+
+#[cfg(test)]
+#[path = "layout_tests.rs"]
+mod tests;

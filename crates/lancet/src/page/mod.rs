@@ -26,7 +26,11 @@ pub(crate) mod full_zip;
 pub(crate) mod layout;
 pub(crate) mod mini_block;
 pub(crate) mod rules;
+#[cfg(test)]
+pub(crate) mod sample_pages;
 mod sink;
+#[cfg(test)]
+pub(crate) mod test_pages;
 
 use std::ops::Range;
 
@@ -238,3 +242,7 @@ fn clip(rows: &[Range<u64>], window: Range<u64>, out: &mut Vec<Range<usize>>) {
 pub(crate) fn count_rows(rows: &[Range<u64>]) -> u64 {
     rows.iter().map(|r| r.end.saturating_sub(r.start)).fold(0, u64::saturating_add)
 }
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;

@@ -121,3 +121,7 @@ impl LeafSink {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "sink_tests.rs"]
+mod tests;

@@ -233,3 +233,7 @@ fn split_control_word(word: u32, bits_def: u32) -> Result<(u16, u16)> {
         _ => Err(Error::corrupt(format!("control word {word:#x}"))),
     }
 }
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod tests;

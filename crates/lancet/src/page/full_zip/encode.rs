@@ -108,3 +108,7 @@ fn narrow(starts: &[usize], end: usize) -> Vec<u8> {
     }
     out
 }
+
+#[cfg(test)]
+#[path = "encode_tests.rs"]
+mod tests;

@@ -104,3 +104,7 @@ pub(crate) fn row_bytes(layout: &FullZipLayout) -> Option<u64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

@@ -131,3 +131,7 @@ fn is_all_null(encoding: &Encoding) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+#[path = "layout_tests.rs"]
+mod tests;

@@ -64,3 +64,7 @@ impl PlacedRows {
         rows.map(|(span, head)| (*span, *head, span.memory_len().saturating_sub(*head)))
     }
 }
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

@@ -66,3 +66,7 @@ impl<'a> Chunk<'a> {
         self.values.get(..self.num_buffers).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+#[path = "chunk_tests.rs"]
+mod tests;

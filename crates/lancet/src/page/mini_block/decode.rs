@@ -232,3 +232,7 @@ impl PageDecoder<'_> {
         rows.select(&self.rows, append)
     }
 }
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod tests;

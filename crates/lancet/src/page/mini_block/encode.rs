@@ -286,3 +286,7 @@ fn put_u32(out: &mut Vec<u8>, n: usize) -> Result<()> {
 fn pad(out: &mut Vec<u8>) {
     out.resize(out.len().next_multiple_of(8), PADDING);
 }
+
+#[cfg(test)]
+#[path = "encode_tests.rs"]
+mod tests;

@@ -233,3 +233,7 @@ fn uncounted(bytes: &[u8], offset_bits: u64, num_items: u64) -> Result<Vec<u8>> 
     ensure!(count == num_items, "a dictionary of {num_items} items counts {count}");
     Ok([width.unwrap_or_default(), cursor.rest()].concat())
 }
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

@@ -145,3 +145,7 @@ pub(crate) fn index_bits(encoding: &Encoding) -> Result<u64> {
         Ok(bits)
     })
 }
+
+#[cfg(test)]
+#[path = "layout_tests.rs"]
+mod tests;
