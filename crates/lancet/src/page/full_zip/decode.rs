@@ -78,13 +78,13 @@ impl RowDecoder<'_> {
             "{num_rows} rows of {stride} bytes in {} bytes",
             bytes.len()
         );
-        if width == 0 {
-            return per_value::push_null_items(num_rows, self.values, scratch);
-        }
         if control > 0 {
             for row in bytes.chunks_exact(stride) {
                 self.control_word(&mut Cursor::new(row))?;
             }
+        }
+        if width == 0 {
+            return per_value::push_null_items(num_rows, self.values, scratch);
         }
         if control == 0 && per_value::share_rows(&self.layout.values, bytes, num_rows, self.values)?
         {
@@ -114,7 +114,9 @@ impl RowDecoder<'_> {
         let first = self.rep.len();
         while !cursor.rest().is_empty() {
             let def = self.control_word(&mut cursor)?;
-            if self.numbering.is_visible(def) {
+            if self.numbering.is_visible(def) && width == 0 {
+                per_value::push_null_items(1, self.values, scratch)?;
+            } else if self.numbering.is_visible(def) {
                 let value = cursor.take(width, "a zipped value")?;
                 self.claim_null_items(1, scratch)?;
                 per_value::decode_rows(&self.layout.values, value, width, 0, 1, self.values)?;

@@ -3,7 +3,7 @@ use crate::codec::{PackedField, PackedWidth, Scheme, ValueType, general};
 use crate::page::encodings::to_message;
 use crate::page::sample_pages::{zipped_ints, zipped_lists, zipped_string_lists, zipped_strings};
 use crate::page::test_pages::{
-    TestPage, assert_broken, hex, int32, keyed, leaf, rule_of, shown,
+    TestPage, assert_broken, hex, in_list, int32, keyed, leaf, rule_of, shown,
 };
 use crate::proto::encodings21::full_zip_layout::Details;
 
@@ -254,6 +254,21 @@ fn lists_of_null_items_without_bytes() {
     page.buffers[0].clear();
     assert_eq!(page.read(&[0..1, 2..3]).unwrap(), "(null null) (null null)");
     assert!(page.page().unwrap().rows_are_alike());
+}
+
+#[test]
+fn lists_of_null_items_have_control_words_where_some_are_null() {
+    let mut page = null_items(&[3], pairs());
+    page.buffers[0] = hex("00 01 00");
+    assert_eq!(page.read_all().unwrap(), "(null null) null (null null)");
+}
+
+#[test]
+fn lists_of_null_items_without_bytes_in_lists() {
+    let mut page = null_items(&[1, 4], in_list(pairs()));
+    page.full_zip().bits_rep = 1;
+    page.buffers = vec![hex("02 00 03 02"), hex("00 02 03 04")];
+    assert_eq!(page.read_all().unwrap(), "[(null null) (null null)] null [(null null)]");
 }
 
 /// Decodes with another answer to the reads than the right one, or into another sink.
