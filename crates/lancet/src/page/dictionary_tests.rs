@@ -14,8 +14,11 @@ fn bytes(indices: &[u8]) -> FixedValues {
     FixedValues::from_words(indices.iter().copied())
 }
 
-/// Appends pages of (dictionary, indices, validity) to a column with keys.
-fn appended(keys: KeyType, pages: &[(&[&str], &[u8], Option<&[u8]>)]) -> Result<(Vec<u8>, Values)> {
+/// The dictionary of a page, its indices, and their validity.
+type TestPart<'a> = (&'a [&'a str], &'a [u8], Option<&'a [u8]>);
+
+/// Appends pages to a column with keys.
+fn appended(keys: KeyType, pages: &[TestPart<'_>]) -> Result<(Vec<u8>, Values)> {
     let dictionary = Values::new(&ValueType::Variable { offset_bits: 32 });
     let mut sink = SinkValues::Dictionary(DictionaryValues::new(keys, dictionary));
     let mut scratch = Scratch::new(1 << 16);
@@ -39,7 +42,7 @@ fn entries_are_numbered_as_they_are_used() {
 
 #[test]
 fn equal_entries_of_pages_become_one() {
-    let pages: [(&[&str], &[u8], _); 3] =
+    let pages: [TestPart<'_>; 3] =
         [(&["a", "b"], &[1, 0], None), (&["c", "b"], &[0, 1], None), (&["a"], &[0], None)];
     let (keys, dictionary) = appended(UINT8, &pages).unwrap();
     assert_eq!(keys, [0, 1, 2, 0, 1]);

@@ -227,3 +227,7 @@ pub(super) fn store_blobs<W: Write>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "array_pages_tests.rs"]
+mod tests;

@@ -352,3 +352,7 @@ impl WaitingColumn {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "arrays_tests.rs"]
+mod tests;

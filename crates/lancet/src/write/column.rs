@@ -266,32 +266,5 @@ fn cut(array: &ArrayRef, bytes: u64, page_bytes: u64) -> impl Iterator<Item = Ar
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use arrow_schema::Field;
-
-    use super::*;
-
-    fn steady(path: &[(Step, bool)]) -> Vec<bool> {
-        let field = |nullable| Arc::new(Field::new("f", DataType::Null, nullable));
-        let path: Vec<_> = path.iter().map(|(step, null)| (*step, field(*null))).collect();
-        let mut layers = steady_layers(&path);
-        layers.reverse();
-        layers
-    }
-
-    #[test]
-    fn layers_over_lists_are_steady() {
-        use Step::{FixedSizeList, List, Struct};
-        let (t, f) = (true, false);
-        assert_eq!(steady(&[]), [f]);
-        assert_eq!(steady(&[(Struct(0), t), (Struct(0), t)]), [f, f, f]);
-        assert_eq!(steady(&[(Struct(0), t), (List, t), (Struct(1), t)]), [t, f, f, f]);
-        assert_eq!(steady(&[(Struct(0), f), (Struct(0), t), (List, t)]), [f, t, f, f]);
-        assert_eq!(steady(&[(Struct(0), t), (Struct(0), f), (List, t)]), [t, t, f, f]);
-        assert_eq!(steady(&[(List, t), (Struct(0), t), (List, t)]), [f, f, f, f]);
-        let fixed = [(Struct(0), t), (FixedSizeList, f), (Struct(0), t)];
-        assert_eq!(steady(&fixed), [t, t, f, f]);
-    }
-}
+#[path = "column_tests.rs"]
+mod tests;

@@ -145,3 +145,7 @@ fn entry_values(array: &dyn AnyDictionaryArray, value_type: &ValueType) -> Resul
     from_arrow::append(&mut values, array.values(), 0..array.values().len())?;
     Ok(values)
 }
+
+#[cfg(test)]
+#[path = "dictionary_tests.rs"]
+mod tests;

@@ -43,3 +43,7 @@ impl ColumnEntries {
         )))
     }
 }
+
+#[cfg(test)]
+#[path = "entries_tests.rs"]
+mod tests;

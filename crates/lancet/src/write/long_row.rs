@@ -56,3 +56,7 @@ fn flat_encoding(values: &Values) -> Result<Encoding> {
         _ => Err(Error::unsupported("nested values")),
     }
 }
+
+#[cfg(test)]
+#[path = "long_row_tests.rs"]
+mod tests;

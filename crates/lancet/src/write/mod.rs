@@ -17,6 +17,8 @@ mod page;
 mod plan;
 mod sink;
 mod summary;
+#[cfg(test)]
+mod test_plans;
 mod zone_map;
 
 use std::io::Write;
@@ -270,3 +272,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;

@@ -199,3 +199,7 @@ fn in_column(name: &str, error: Error) -> Error {
         other => other,
     }
 }
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;

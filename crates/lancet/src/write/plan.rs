@@ -184,3 +184,7 @@ fn mark(field: &Field, rest: &[usize], packed: bool, name: &str) -> Result<Field
     };
     Ok(field.clone().with_data_type(data_type))
 }
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

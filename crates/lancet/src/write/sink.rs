@@ -128,3 +128,7 @@ impl Drop for NewFile {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sink_tests.rs"]
+mod tests;

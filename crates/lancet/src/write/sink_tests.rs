@@ -1,0 +1,82 @@
+use std::io;
+
+use super::*;
+use crate::span::span;
+
+#[test]
+fn buffers_are_aligned() {
+    let mut sink = Sink::new(Vec::new(), true);
+    assert_eq!(sink.write_buffer(b"abc").unwrap(), span(0..3));
+    assert_eq!(sink.write_buffer(b"").unwrap(), span(64..64));
+    assert_eq!(sink.write_buffer(&[7; 64]).unwrap(), span(64..128));
+    sink.write(b"tail").unwrap();
+    assert_eq!(sink.position(), 132);
+    // What has no bytes has no checksum.
+    let checksums = sink.take_checksums().unwrap();
+    assert_eq!(
+        checksums.iter().map(|sum| sum.span).collect::<Vec<_>>(),
+        [span(0..3), span(64..128)]
+    );
+    assert!(sink.take_checksums().is_none());
+    let file = sink.into_inner().unwrap();
+    assert_eq!(file[..3], *b"abc");
+    assert!(file[3..64].iter().all(|byte| *byte == 0x48));
+    assert_eq!(file[128..], *b"tail");
+}
+
+/// A disk that is full.
+struct Full;
+
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(ErrorKind::StorageFull.into())
+    }
+}
+
+#[test]
+fn failures_of_the_disk_come_through() {
+    let mut sink = Sink::new(Full, false);
+    let failed = |error: Error| match error {
+        Error::Io { context, source } => {
+            assert_eq!(source.kind(), ErrorKind::StorageFull);
+            assert_eq!(context, "cannot write the file");
+        }
+        other => panic!("{other:?}"),
+    };
+    failed(sink.write_buffer(b"abc").unwrap_err());
+    assert_eq!(sink.position(), 0);
+    let Err(error) = sink.into_inner() else { panic!() };
+    failed(error);
+}
+
+#[test]
+fn a_file_appears_when_it_is_complete() {
+    let folder = std::env::temp_dir().join(format!("lancet-sink-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("a.lance");
+    let names = || {
+        let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.map(|name| name.into_string().unwrap()).collect::<Vec<_>>()
+    };
+    let mut dropped = NewFile::create(&path).unwrap();
+    dropped.write_all(b"half").unwrap();
+    // A second writer of the same name has a file of its own.
+    let mut kept = NewFile::create(&path).unwrap();
+    assert_eq!(names().len(), 2);
+    assert!(names().iter().all(|name| name.starts_with(".a.lance.") && name.ends_with(".tmp")));
+    kept.write_all(b"whole").unwrap();
+    drop(dropped);
+    kept.publish().unwrap();
+    assert_eq!(names(), ["a.lance"]);
+    assert_eq!(fs::read(&path).unwrap(), b"whole");
+    fs::remove_dir_all(&folder).unwrap();
+
+    let Err(Error::Io { context, .. }) = NewFile::create(&path) else { panic!() };
+    assert!(context.starts_with("cannot create ") && context.ends_with("a.lance"), "{context}");
+    let Err(Error::Invalid(what)) = NewFile::create(Path::new("/")) else { panic!() };
+    assert_eq!(what, "/ is not a file name");
+}
