@@ -170,9 +170,9 @@ impl RowDecoder<'_> {
             values if def > 0 => values.push_default(1)?,
             Values::Variable(values) => {
                 let length = value_length(&mut cursor, length_bytes)?;
-                let size = usize::try_from(span.len()).ok();
-                let fits = size == head.len().checked_add(length);
-                ensure!(fits, "a zipped value of {length} bytes in a row of {size:?}");
+                let (size, needed) = (span.len(), head.len().checked_add(length));
+                let fits = needed.is_some_and(|needed| needed as u64 == size);
+                ensure!(fits, "a zipped value of {length} bytes in a row of {size}");
                 values.push_placed(length)?;
             }
             _ => return Err(Error::corrupt("zipped strings in a column of others")),

@@ -69,7 +69,7 @@ fn heads_are_checked() {
         rule_of(read_placed(&page, &[0..4], &mut LeafSink::new(&page.leaf).unwrap()))
     };
     let longer = rule(|page| page.buffers[0][1] = 4);
-    assert_eq!(longer, "buffer 0: a zipped value of 4 bytes in a row of Some(8)");
+    assert_eq!(longer, "buffer 0: a zipped value of 4 bytes in a row of 8");
     let null = rule(|page| page.buffers[0][0] = 1);
     assert_eq!(null, "buffer 0: more than one entry in the bytes of a row");
     let valid = rule(|page| page.buffers[0][8] = 0);
