@@ -8,10 +8,10 @@ mod counted;
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchReader, StringArray,
-    StructArray,
+    Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, Int64Array, RecordBatch,
+    RecordBatchReader, StringArray, StructArray,
 };
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
@@ -285,4 +285,22 @@ fn requests_that_are_driven_badly_end_with_an_error() {
         }
     }
     let _ = wrong.finish();
+}
+
+#[test]
+fn values_without_bytes_are_filtered_too() {
+    let nulls = NullBuffer::from_iter((0..1_000).map(|i| i % 3 > 0));
+    let empty = FixedSizeBinaryArray::try_new_with_len(0, Buffer::default(), Some(nulls), 1_000);
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1_000));
+    let columns = [("id", ids), ("empty", Arc::new(empty.unwrap()) as ArrayRef)];
+    let table = RecordBatch::try_from_iter(columns).unwrap();
+    let file = written(&table, Version::V2_2);
+    let reader = FileReader::from_bytes(file, ReadOptions::default()).unwrap();
+    for below in [3, 900] {
+        let scan = reader.scan().filter(compare("id", Comparison::Lt, below));
+        assert_eq!(collected(scan), table.slice(0, below as usize), "{below}");
+        let scan = reader.scan().filter(Filter::is_null("empty")).limit(below as u64);
+        let want = kept(&table, |row| row.is_multiple_of(3));
+        assert_eq!(collected(scan), want.slice(0, want.num_rows().min(below as usize)));
+    }
 }

@@ -34,7 +34,8 @@ pub(super) fn in_order(batch: RecordBatch, order: Option<UInt64Array>) -> Result
     Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
 }
 
-fn reordered(column: &ArrayRef, order: &UInt64Array) -> Result<ArrayRef> {
+/// Rows of a column, by their positions.
+pub(super) fn reordered(column: &ArrayRef, order: &UInt64Array) -> Result<ArrayRef> {
     if !has_no_width(column.data_type()) {
         return Ok(take_rows(column, order, None)?);
     }
@@ -49,7 +50,7 @@ fn reordered(column: &ArrayRef, order: &UInt64Array) -> Result<ArrayRef> {
 }
 
 /// Whether a type holds fixed-size binaries of 0 bytes.
-fn has_no_width(data_type: &DataType) -> bool {
+pub(super) fn has_no_width(data_type: &DataType) -> bool {
     match data_type {
         DataType::FixedSizeBinary(0) => true,
         DataType::Struct(fields) => fields.iter().any(|field| has_no_width(field.data_type())),

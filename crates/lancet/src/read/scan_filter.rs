@@ -9,10 +9,13 @@ use arrow_schema::{DataType, Schema};
 use arrow_select::filter::{FilterBuilder, FilterPredicate};
 
 use super::file::OpenFile;
+use super::order::{has_no_width, reordered};
 use super::projection::Projection;
+use super::rows_read::RowsRead;
 use super::steps::Io;
 use crate::error::{Error, Result};
 use crate::rows::{RowRanges, Rows};
+use crate::schema::columns::{Node, leaves};
 use crate::schema::projection::{FileFields, locate};
 use crate::zones::evaluate::matching;
 use crate::zones::filter::Filter;
@@ -44,11 +47,10 @@ impl ScanFilter {
     pub(super) fn new(file: &OpenFile, filter: Filter, wanted: &Projection) -> Result<Self> {
         let names: Vec<&str> = filter.columns().into_iter().collect();
         let columns = file.project(names)?;
-        let (of_filter, of_result) = (columns.schema(), wanted.schema());
         let (mut inputs, mut fields, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
-        for (field, node) in of_result.fields().iter().zip(wanted.nodes()) {
+        for (field, node) in wanted.schema().fields().iter().zip(wanted.nodes()) {
             // A struct of which the filter needs only a part is read again as a whole.
-            match of_filter.fields().iter().position(|read| read == field) {
+            match columns.nodes().iter().position(|read| is_same(read, node)) {
                 Some(position) => inputs.push(Input::Filter(position)),
                 None => {
                     inputs.push(Input::Rest(fields.len()));
@@ -79,21 +81,25 @@ impl ScanFilter {
         wanted: &Projection,
         rows: RowRanges,
     ) -> Result<RecordBatch> {
-        let read = file.read_rows(&self.columns, Rows::Ranges(rows.clone()))?;
-        let found = io.run(read).await?;
+        // One batch is one read, however many reads it takes.
+        let budget = file.budget();
+        let read = |columns: &Projection, rows: RowRanges| {
+            let (columns, rows) = (columns.clone(), Rows::Ranges(rows));
+            RowsRead::new(file.clone(), columns, rows, budget.clone(), 1)
+        };
+        let found = io.run(read(&self.columns, rows.clone())?).await?;
         let mask = self.evaluate(&found)?;
         let num_rows = mask.count_set_bits();
         if num_rows == 0 {
             return Ok(RecordBatch::new_empty(wanted.schema()));
         }
-        let is_all = num_rows == mask.len();
-        let kept = FilterBuilder::new(&BooleanArray::new(mask.clone(), None)).optimize().build();
-        let cut = |column: &ArrayRef| filtered(column, &kept, is_all);
+        let sieve = Sieve::new(&mask);
+        let cut = |column: &ArrayRef| sieve.filter(column);
         let mut rest = Vec::new();
         if let Some(columns) = &self.rest {
             let is_sparse = (num_rows as u64).saturating_mul(SPARSE) <= rows.count();
             let left = if is_sparse { rows.select(&mask) } else { rows };
-            let batch = io.run(file.read_rows(columns, Rows::Ranges(left))?).await?;
+            let batch = io.run(read(columns, left)?).await?;
             rest = batch.columns().to_vec();
             if !is_sparse {
                 rest = rest.iter().map(cut).collect::<Result<_>>()?;
@@ -120,9 +126,37 @@ impl ScanFilter {
     }
 }
 
-/// The rows of a column that the filter leaves.
-fn filtered(column: &ArrayRef, kept: &FilterPredicate, is_all: bool) -> Result<ArrayRef> {
-    if is_all { Ok(column.clone()) } else { Ok(kept.filter(column)?) }
+/// Whether two fields are made of the same columns and come out the same. Their names do not tell: files
+/// may have several of one name.
+fn is_same(a: &Node, b: &Node) -> bool {
+    let columns = |node| leaves(std::slice::from_ref(node)).into_iter().map(|leaf| leaf.column);
+    a.field() == b.field() && columns(a).eq(columns(b))
+}
+
+/// What leaves the rows of a mask.
+struct Sieve<'a> {
+    mask: &'a BooleanBuffer,
+    kept: FilterPredicate,
+    is_all: bool,
+}
+
+impl<'a> Sieve<'a> {
+    fn new(mask: &'a BooleanBuffer) -> Self {
+        let is_all = mask.count_set_bits() == mask.len();
+        let kept = FilterBuilder::new(&BooleanArray::new(mask.clone(), None)).optimize().build();
+        Self { mask, kept, is_all }
+    }
+
+    fn filter(&self, column: &ArrayRef) -> Result<ArrayRef> {
+        if self.is_all {
+            return Ok(column.clone());
+        }
+        if has_no_width(column.data_type()) {
+            let rows = self.mask.set_indices().map(|row| row as u64).collect::<Vec<_>>();
+            return reordered(column, &rows.into());
+        }
+        Ok(self.kept.filter(column)?)
+    }
 }
 
 /// The values at the end of a path; null where something around them is null.

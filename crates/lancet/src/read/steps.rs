@@ -19,7 +19,8 @@ use crate::span::Span;
 
 /// A sequence of reads in progress.
 pub(super) struct Steps<T> {
-    future: Pin<Box<dyn Future<Output = Result<T>> + Send>>,
+    /// Until the end is reached.
+    future: Option<Pin<Box<dyn Future<Output = Result<T>> + Send>>>,
     mail: Arc<Mutex<Mail>>,
     spans: Vec<Span>,
     /// Once the end is reached.
@@ -45,7 +46,7 @@ impl<T> Steps<T> {
         F: Future<Output = Result<T>> + Send + 'static,
     {
         let mail = Arc::new(Mutex::new(Mail::default()));
-        let future = Box::pin(steps(Io(mail.clone())));
+        let future = Some(Box::pin(steps(Io(mail.clone()))) as Pin<Box<_>>);
         let mut started = Self { future, mail, spans: Vec::new(), result: None };
         started.go_on();
         started
@@ -53,11 +54,12 @@ impl<T> Steps<T> {
 
     /// Runs up to the next read, or to the end.
     fn go_on(&mut self) {
-        if self.result.is_some() {
-            return;
-        }
-        match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(result) => self.result = Some(result),
+        let Some(future) = &mut self.future else { return };
+        match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => {
+                self.result = Some(result);
+                self.future = None;
+            }
             Poll::Pending => self.spans = lock(&self.mail).wanted.take().unwrap_or_default(),
         }
     }
@@ -72,6 +74,9 @@ impl<T> Machine for Steps<T> {
 
     fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
         check_count(&self.spans, &bytes)?;
+        if self.future.is_none() {
+            return Err(Error::invalid("a read that has ended was given bytes"));
+        }
         self.spans.clear();
         lock(&self.mail).bytes = Some(bytes);
         self.go_on();
@@ -180,6 +185,9 @@ mod tests {
         steps.supply(vec![Bytes::from_static(&[7, 0, 0])]).unwrap();
         let failed = steps.supply(vec![Bytes::new(), Bytes::new()]);
         assert!(matches!(failed, Err(Error::Corrupt(_))), "{failed:?}");
+        let again = steps.supply(Vec::new());
+        assert!(matches!(again, Err(Error::Invalid(_))), "{again:?}");
+        assert!(matches!(Box::new(steps).finish(), Err(Error::Invalid(_))));
         let early = Steps::start(two_reads);
         assert!(matches!(Box::new(early).finish(), Err(Error::Invalid(_))));
         let at_once = Steps::start(|_| async { Err::<(), _>(Error::corrupt("at once")) });
