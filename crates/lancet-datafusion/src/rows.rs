@@ -1,5 +1,6 @@
 //! The rows that are ours of a file, and how they are cut.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use datafusion::datasource::listing::FileRange;
@@ -21,15 +22,28 @@ pub(crate) fn of_bytes(range: Option<&FileRange>, size: u64, num_rows: u64) -> R
 
 /// Cuts rows into windows that are read one after the other: the first is short, so that a query
 /// with a limit need not wait for more than it wants, and the others grow.
-pub(crate) fn windows(mut rows: RowRanges, first: u64, most: u64) -> Vec<RowRanges> {
+pub(crate) fn windows(
+    rows: &RowRanges,
+    first: u64,
+    most: u64,
+) -> impl Iterator<Item = RowRanges> + use<> {
+    let mut rows: VecDeque<Range<u64>> = rows.iter().cloned().collect();
     let (mut size, most) = (first.max(1), most.max(1));
-    let mut windows = Vec::new();
-    while !rows.is_empty() {
-        let rest = rows.split_off(size);
-        windows.push(std::mem::replace(&mut rows, rest));
+    std::iter::from_fn(move || {
+        let mut room = size;
+        let mut window = Vec::new();
+        while let Some(range) = rows.front_mut().filter(|_| room > 0) {
+            let taken = room.min(range.end - range.start);
+            window.push(range.start..range.start + taken);
+            range.start += taken;
+            room -= taken;
+            if range.is_empty() {
+                rows.pop_front();
+            }
+        }
         size = size.saturating_mul(2).min(most);
-    }
-    windows
+        (!window.is_empty()).then(|| window.into_iter().collect())
+    })
 }
 
 #[cfg(test)]
@@ -57,7 +71,7 @@ mod tests {
     #[test]
     fn windows_grow() {
         let rows = RowRanges::from_iter([2..5, 7..8, 10..20]);
-        let windows = windows(rows, 2, 8);
+        let windows: Vec<_> = windows(&rows, 2, 8).collect();
         let ranges: Vec<_> = windows.iter().map(RowRanges::ranges).collect();
         assert_eq!(ranges, [&[2..4][..], &[4..5, 7..8, 10..12], &[12..20]]);
     }

@@ -144,7 +144,7 @@ impl Scan {
         };
         let first = self.batch_rows as u64;
         let most = first.saturating_mul(WINDOW_BATCHES).min((WINDOW_BYTES / self.row_bytes).max(1));
-        let windows = rows::windows(rows, first.min(most), most);
+        let windows = rows::windows(&rows, first.min(most), most);
         let scan = Arc::new(self);
         let read = move |window: RowRanges| {
             let scan = scan.clone();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::stream::BoxStream;
-use futures::{StreamExt, future, stream};
+use futures::{StreamExt, stream};
 use lancet::{Columns, Filter, RowRanges, ScanPlan};
 
 use crate::error::Result;
@@ -87,35 +87,45 @@ impl Scan {
             let reader = reader.clone();
             async move { reader.run(request?).await }
         });
-        let batches = batches.buffered(ahead.max(1)).boxed();
-        let batches = match limit {
-            Some(limit) => first_rows(batches, limit),
-            None => batches,
-        };
-        // A filter may leave nothing of what was read.
-        let has_rows = |batch: &Result<RecordBatch>| {
-            future::ready(batch.as_ref().map_or(true, |batch| batch.num_rows() > 0))
-        };
-        Ok(Batches { schema, batches: batches.filter(has_rows).boxed() })
+        let given = Given { batches: batches.buffered(ahead.max(1)).boxed(), left: limit };
+        Ok(Batches { schema, batches: stream::unfold(given, Given::next).boxed() })
     }
 }
 
-/// The first rows of a stream, which then ends.
-fn first_rows(
+/// So many batches in a row of which a filter leaves nothing are not given to the caller.
+const MAX_SKIPPED: usize = 1_000;
+
+/// What a scan still gives.
+struct Given {
     batches: BoxStream<'static, Result<RecordBatch>>,
-    limit: u64,
-) -> BoxStream<'static, Result<RecordBatch>> {
-    let cut = |left: &mut u64, batch: Result<RecordBatch>| {
-        if *left == 0 {
-            return future::ready(None);
+    /// How many rows are still wanted, where a filter tells only in the end how many there are.
+    left: Option<u64>,
+}
+
+impl Given {
+    async fn next(mut self) -> Option<(Result<RecordBatch>, Self)> {
+        if self.left == Some(0) {
+            return None;
         }
-        future::ready(Some(batch.map(|batch| {
+        let mut batch = self.batches.next().await?;
+        for _ in 0..MAX_SKIPPED {
+            if !matches!(&batch, Ok(batch) if batch.num_rows() == 0) {
+                break;
+            }
+            batch = self.batches.next().await?;
+        }
+        if batch.is_err() {
+            // After an error there is nothing sensible to go on with.
+            self.left = Some(0);
+        }
+        let batch = batch.map(|batch| {
+            let Some(left) = &mut self.left else { return batch };
             let num_rows = usize::try_from(*left).unwrap_or(usize::MAX).min(batch.num_rows());
-            *left -= num_rows as u64;
+            *left = left.saturating_sub(num_rows as u64);
             batch.slice(0, num_rows)
-        })))
-    };
-    batches.scan(limit, cut).boxed()
+        });
+        Some((batch, self))
+    }
 }
 
 /// The batches of a scan, in the order of its rows.

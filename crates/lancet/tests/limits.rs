@@ -9,7 +9,10 @@ mod mutate;
 #[expect(dead_code, reason = "each test uses a part of the files")]
 mod small;
 
-use lancet::{Error, FileReader, FileWriter, ReadOptions, Result, WriteOptions};
+use std::sync::Arc;
+
+use arrow_array::{LargeStringArray, RecordBatch};
+use lancet::{Error, FileReader, FileWriter, Filter, ReadOptions, Result, WriteOptions};
 use mutate::file::Parts;
 use mutate::wire::{self, Kind, Value};
 
@@ -98,6 +101,24 @@ fn rows_that_no_byte_vouches_for() {
     // In parts they are fine.
     assert_eq!(reader.scan().build().unwrap().next().unwrap().unwrap().num_rows(), 8192);
     assert_eq!(reader.take(&[(1 << 40) - 1]).unwrap().num_rows(), 1);
+    // A filter that leaves none of them gives its caller a turn now and then.
+    let name = reader.schema().field(0).name().clone();
+    let mut none = reader.scan().filter(Filter::is_not_null(name)).build().unwrap();
+    assert_eq!(none.next().unwrap().unwrap().num_rows(), 0);
+}
+
+#[test]
+fn rows_that_fit_once_but_not_twice() {
+    // Strings that take a byte each in the file and a kilobyte in memory.
+    let texts = (0..100).map(|i| format!("{i}").repeat(500)).collect::<Vec<_>>();
+    let rows = LargeStringArray::from_iter_values((0..100_000).map(|i| &texts[i * 7 % 100]));
+    let batch = RecordBatch::try_from_iter([("text", Arc::new(rows) as _)]).unwrap();
+    let mut writer = FileWriter::new(Vec::new(), batch.schema(), WriteOptions::default()).unwrap();
+    writer.write(&batch).unwrap();
+    let file = writer.finish_into().unwrap().1;
+    let options = ReadOptions::default().with_memory_limit(150 << 20);
+    let reader = FileReader::from_bytes(file, options).unwrap();
+    assert_eq!(reader.take(&(0..100_000).collect::<Vec<_>>()).unwrap(), batch);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 
 use super::arrays;
-use super::file::OpenFile;
+use super::file::{OpenFile, within};
 use super::layouts::LayoutColumns;
 use super::projection::Projection;
 use crate::container::zone_place::ZonePlace;
@@ -39,6 +39,8 @@ impl OpenFile {
                 None => missing.push((place, self.metadata_span(column)?)),
             }
         }
+        let bytes = Span::total(missing.iter().map(|(_, span)| span));
+        within(bytes, self.options.max_metadata_bytes, "the metadata of the columns")?;
         Ok(missing)
     }
 

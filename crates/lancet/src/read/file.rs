@@ -17,7 +17,7 @@ use super::projection::{Columns, Projection};
 use super::request::Request;
 use super::rows_read::RowsRead;
 use super::scan_plan::ScanPlan;
-use super::steps::{Io, Steps, check_count};
+use super::steps::{Io, Steps, check_lengths};
 use super::zone_maps;
 use crate::budget::Budget;
 use crate::codec::Scratch;
@@ -178,8 +178,11 @@ impl OpenFile {
         Request::new(Steps::start(|io| async move {
             let checksums = usize::from(file.load_checksums(&io).await?.is_some());
             let end = file.num_global_buffers().saturating_sub(checksums);
-            let mut buffers = Vec::new();
-            for span in file.index.global_buffers.get(1..end).unwrap_or_default() {
+            // Buffers may share their bytes, so the size of the file does not bound them.
+            let spans = file.index.global_buffers.get(1..end).unwrap_or_default();
+            file.budget().claim(Span::total(spans), "the global buffers")?;
+            let mut buffers = Vec::with_capacity(spans.len());
+            for span in spans {
                 buffers.push(file.read_buffer(&io, *span).await?);
             }
             Ok(buffers)
@@ -333,7 +336,7 @@ impl OpenFile {
 
     /// Checks what was read for some spans: whole buffers with a checksum.
     pub(super) fn check_fetched(&self, spans: &[Span], bytes: &[Bytes]) -> Result<()> {
-        check_count(spans, bytes)?;
+        check_lengths(spans, bytes)?;
         let Some(checksums) = &self.checksums else { return Ok(()) };
         spans.iter().zip(bytes).try_for_each(|(span, bytes)| checksums.check(*span, bytes))
     }

@@ -16,7 +16,7 @@ use super::steps::Io;
 use crate::error::{Error, Result};
 use crate::rows::{RowRanges, Rows};
 use crate::schema::columns::{Node, leaves};
-use crate::schema::projection::{FileFields, locate};
+use crate::schema::projection::{FileFields, locate, project_paths};
 use crate::zones::evaluate::matching;
 use crate::zones::filter::Filter;
 
@@ -45,8 +45,12 @@ enum Input {
 impl ScanFilter {
     /// A filter for a scan that gives the columns `wanted`.
     pub(super) fn new(file: &OpenFile, filter: Filter, wanted: &Projection) -> Result<Self> {
-        let names: Vec<&str> = filter.columns().into_iter().collect();
-        let columns = file.project(names)?;
+        let paths = filter.columns().into_iter().map(|name| locate(&file.nodes, name));
+        let mut paths = paths.collect::<Result<Vec<_>>>()?;
+        // In the order of the file, so that a name means there what it means here.
+        paths.sort_unstable();
+        let schema = &file.index.schema;
+        let columns = Projection::new(schema, project_paths(schema, &file.nodes, paths))?;
         let (mut inputs, mut fields, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
         for (field, node) in wanted.schema().fields().iter().zip(wanted.nodes()) {
             // A struct of which the filter needs only a part is read again as a whole.

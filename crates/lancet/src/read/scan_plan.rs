@@ -117,7 +117,7 @@ impl ScanPlan {
                 let left = zone_maps::prune_rows(&file, io, &filter, leaves).await?;
                 rows = rows.intersection(&left);
                 let filter = ScanFilter::new(&file, filter, &columns)?;
-                file.load_columns(io, filter.columns()).await?;
+                check_ranges(&rows, file.load_columns(io, filter.columns()).await?)?;
                 Some(filter)
             }
             None => {
@@ -127,7 +127,8 @@ impl ScanPlan {
                 None
             }
         };
-        let row_bytes = file.row_bytes_of(&columns);
+        let filter_bytes = filter.as_ref().map_or(0, |f| file.row_bytes_of(f.columns()));
+        let row_bytes = file.row_bytes_of(&columns).saturating_add(filter_bytes);
         let asked_rows = self.batch_rows as u64;
         let batch_rows =
             self.batch_bytes.checked_div(row_bytes).unwrap_or(u64::MAX).clamp(1, asked_rows);

@@ -73,7 +73,7 @@ impl<T> Machine for Steps<T> {
     }
 
     fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        check_count(&self.spans, &bytes)?;
+        check_lengths(&self.spans, &bytes)?;
         if self.future.is_none() {
             return Err(Error::invalid("a read that has ended was given bytes"));
         }
@@ -130,15 +130,21 @@ impl Io {
     }
 }
 
-/// An error unless there are bytes for each span.
-pub(super) fn check_count(spans: &[Span], bytes: &[Bytes]) -> Result<()> {
-    if spans.len() == bytes.len() {
-        return Ok(());
-    }
+/// An error unless there are as many bytes as each span has.
+pub(super) fn check_lengths(spans: &[Span], bytes: &[Bytes]) -> Result<()> {
     let (given, asked) = (bytes.len(), spans.len());
-    Err(Error::invalid(format!(
-        "a read was given the bytes of {given} spans and asked for {asked}"
-    )))
+    if given != asked {
+        return Err(Error::invalid(format!(
+            "a read was given the bytes of {given} spans and asked for {asked}"
+        )));
+    }
+    match spans.iter().zip(bytes).find(|(span, bytes)| span.len() != bytes.len() as u64) {
+        Some((span, bytes)) => {
+            let given = bytes.len();
+            Err(Error::invalid(format!("a read was given {given} bytes for {span}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// A driver that ends too early.
@@ -158,7 +164,7 @@ mod tests {
         let nothing = io.read(Vec::new()).await?;
         assert!(nothing.is_empty());
         let second = io.read(vec![Span::at(at, 1).unwrap(), Span::at(at, 2).unwrap()]).await?;
-        if second[1].is_empty() {
+        if second[1] == "??" {
             return Err(Error::corrupt("nothing there"));
         }
         Ok(first.len() + second.len())
@@ -176,6 +182,7 @@ mod tests {
         steps.supply(vec![Bytes::from_static(b"a"), Bytes::from_static(b"bc")]).unwrap();
         assert!(steps.spans().is_empty());
         assert!(steps.supply(vec![Bytes::new()]).is_err(), "nothing was asked for");
+        assert!(steps.supply(Vec::new()).is_err(), "it has ended");
         assert_eq!(Box::new(steps).finish().unwrap(), 5);
     }
 
@@ -183,7 +190,8 @@ mod tests {
     fn errors_come_out_where_they_happen() {
         let mut steps = Steps::start(two_reads);
         steps.supply(vec![Bytes::from_static(&[7, 0, 0])]).unwrap();
-        let failed = steps.supply(vec![Bytes::new(), Bytes::new()]);
+        assert!(steps.supply(vec![Bytes::new(), Bytes::new()]).is_err(), "too short");
+        let failed = steps.supply(vec![Bytes::from_static(b"?"), Bytes::from_static(b"??")]);
         assert!(matches!(failed, Err(Error::Corrupt(_))), "{failed:?}");
         let again = steps.supply(Vec::new());
         assert!(matches!(again, Err(Error::Invalid(_))), "{again:?}");

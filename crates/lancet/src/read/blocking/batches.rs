@@ -16,6 +16,8 @@ use crate::parallel::{Job, ask, lock, withdraw};
 use crate::read::scan_plan::{ScanReads, ScanRequests};
 use crate::rows::RowRanges;
 
+/// So many batches in a row of which a filter leaves nothing are not given to the caller.
+const MAX_SKIPPED: usize = 1_000;
 /// Batches of up to this many bytes are read further ahead.
 const SHORT_BATCH_BYTES: u64 = 1 << 20;
 
@@ -124,20 +126,21 @@ impl Batches {
         }
     }
 
-    /// The next batch, with the errors of this crate.
+    /// The next batch, with the errors of this crate. Where a filter leaves nothing of very many rows, it
+    /// has none: that is when one can stop.
     pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
-        loop {
-            match self.read_next()? {
-                // A filter may leave nothing of what was read.
-                Ok(batch) if batch.num_rows() == 0 => {}
-                Ok(batch) => return Some(Ok(self.limited(batch))),
-                Err(error) => {
-                    // After an error there is nothing sensible to go on with.
-                    self.end();
-                    return Some(Err(error));
-                }
+        let mut batch = self.read_next()?;
+        for _ in 0..MAX_SKIPPED {
+            if !matches!(&batch, Ok(batch) if batch.num_rows() == 0) {
+                break;
             }
+            batch = self.read_next()?;
         }
+        if batch.is_err() {
+            // After an error there is nothing sensible to go on with.
+            self.end();
+        }
+        Some(batch.map(|batch| self.limited(batch)))
     }
 
     /// As much of a batch as is still wanted.

@@ -12,7 +12,7 @@ use arrow_select::concat::concat_batches;
 
 use super::FileReader;
 use crate::budget::Budget;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
 use crate::read::order::{in_order, sort};
 use crate::read::projection::Projection;
@@ -81,7 +81,8 @@ impl FileReader {
         columns.batch(arrays, rows.len() as u64)
     }
 
-    /// The rows, unless they have more items than offsets can count: the whole take tells that best.
+    /// The rows; none if they have more items than offsets can count, which the whole take tells best, or
+    /// if parts and the rows put together do not fit into the memory limit, where the whole take may.
     fn take_in_parts(
         &self,
         columns: &Projection,
@@ -96,17 +97,23 @@ impl FileReader {
         // It is one read, however many parts it has.
         let budget = self.file.budget();
         let (reader, projection, claims) = (self.clone(), columns.clone(), budget.clone());
-        let parts: Vec<RecordBatch> = in_parallel(self.threads, parts, move |part| {
+        let parts = in_parallel(self.threads, parts, move |part| {
             let read = reader.rows_read(&projection, Rows::List(part), claims.clone(), 1)?;
             reader.run_rows(read)
-        })?;
+        });
+        let parts: Vec<RecordBatch> = match parts {
+            Err(Error::Limit { .. }) => return Ok(None),
+            parts => parts?,
+        };
         let arrays = parts.iter().flat_map(RecordBatch::columns);
         let lengths = arrays.map(|array| longest(&array.to_data()));
         if i32::try_from(lengths.fold(0, usize::saturating_add)).is_err() {
             return Ok(None);
         }
         let sizes = parts.iter().map(RecordBatch::get_array_memory_size);
-        budget.claim(sizes.fold(0, usize::saturating_add) as u64, "the rows of a take")?;
+        if sizes.fold(0, usize::saturating_add) as u64 > budget.left() {
+            return Ok(None);
+        }
         in_order(concat_batches(&columns.schema(), &parts)?, order).map(Some)
     }
 
