@@ -50,31 +50,37 @@ impl FixedValues {
     }
 
     /// Bits of one value.
+    #[inline]
     pub(crate) fn bits(&self) -> u64 {
         self.bits
     }
 
     /// Number of values.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Bytes of one value; `None` for bitmaps.
+    #[inline]
     pub(crate) fn width_bytes(&self) -> Option<usize> {
         (self.bits.is_multiple_of(8)).then(|| usize::try_from(self.bits.checked_div(8)?).ok())?
     }
 
     /// The bytes of all values.
+    #[inline]
     pub(crate) fn data(&self) -> &[u8] {
         self.data.as_slice()
     }
 
     /// The bytes of all values, to be changed.
+    #[inline]
     pub(crate) fn data_mut(&mut self) -> &mut [u8] {
         self.data.to_mut().as_slice_mut()
     }
 
     /// The values as numbers of their width.
+    #[inline]
     pub(crate) fn words<T: ArrowNativeType>(&self) -> &[T] {
         self.data.typed_data()
     }
@@ -101,6 +107,7 @@ impl FixedValues {
     }
 
     /// Drops all values but the first `len`; not for bitmaps.
+    #[inline]
     pub(super) fn truncate(&mut self, len: usize) {
         debug_assert!(self.width_bytes().is_some(), "bits that are appended must find zeros");
         if let Some(width) = self.width_bytes().filter(|_| len < self.len) {
@@ -110,6 +117,7 @@ impl FixedValues {
     }
 
     /// Appends `count` zeros.
+    #[inline]
     pub(crate) fn push_zeros(&mut self, count: usize) -> Result<()> {
         let len = self.len.checked_add(count).ok_or_else(too_many)?;
         self.data.to_mut().resize(byte_len(len, self.bits)?, 0);
@@ -118,6 +126,7 @@ impl FixedValues {
     }
 
     /// Appends `count` zeros and gives the bytes they take, to be filled; not for bitmaps.
+    #[inline]
     pub(super) fn push_room(&mut self, count: usize) -> Result<&mut [u8]> {
         let start = self.data.len();
         self.push_zeros(count)?;
@@ -149,6 +158,7 @@ impl FixedValues {
     }
 
     /// Appends `count` values whose bytes `append` appends; what is more than they need is cut off. Not for bitmaps.
+    #[inline]
     pub(crate) fn append_with(
         &mut self,
         count: usize,
@@ -168,6 +178,7 @@ impl FixedValues {
     }
 
     /// Appends the values `range` of values of the same width that lie back to back in `source`.
+    #[inline]
     pub(crate) fn append_flat(&mut self, source: &[u8], range: Range<usize>) -> Result<()> {
         let Some(width) = self.width_bytes() else {
             return self.append_bits(source, range);
@@ -226,6 +237,7 @@ impl FixedValues {
     }
 
     /// The bytes of the values `range`; not for bitmaps.
+    #[inline]
     pub(crate) fn bytes(&self, range: Range<usize>) -> Result<&[u8]> {
         let width = self.width_bytes();
         let span =
