@@ -25,23 +25,52 @@ pub(super) enum FileColumns {
 /// A column of a projection: the position of its leaf, or in 2.0 the number of the column.
 pub(super) type Place = usize;
 
+/// Columns whose metadata has to be read, and where it is.
+#[derive(Debug, Default)]
+pub(super) struct MissingColumns {
+    places: Vec<Place>,
+    pub(super) spans: Vec<Span>,
+}
+
 impl OpenFile {
     /// Loads the columns whose metadata came with the end of the file; those that have to be read, and where.
-    pub(super) fn missing_columns(&self, columns: &Projection) -> Result<Vec<(Place, Span)>> {
+    pub(super) fn missing_columns(&self, columns: &Projection) -> Result<MissingColumns> {
+        self.named(self.find_missing(columns))
+    }
+
+    fn find_missing(&self, columns: &Projection) -> Result<MissingColumns> {
         let wanted: Vec<(Place, u32)> = match &self.columns {
             FileColumns::Layouts(known) => known.missing(columns.leaves()),
             FileColumns::Arrays(known) => arrays::missing(known, columns.nodes())?,
         };
-        let mut missing = Vec::new();
+        let mut missing = MissingColumns::default();
         for (place, column) in wanted {
             match self.index.column_bytes(column) {
                 Some(bytes) => self.load_column(columns, place, &bytes)?,
-                None => missing.push((place, self.metadata_span(column)?)),
+                None => {
+                    missing.places.push(place);
+                    missing.spans.push(self.metadata_span(column)?);
+                }
             }
         }
-        let bytes = Span::total(missing.iter().map(|(_, span)| span));
-        within(bytes, self.options.max_metadata_bytes, "the metadata of the columns")?;
+        within(
+            Span::total(&missing.spans),
+            self.options.max_metadata_bytes,
+            "the metadata of the columns",
+        )?;
         Ok(missing)
+    }
+
+    /// Takes the bytes of the metadata that was missing.
+    pub(super) fn load_missing(
+        &self,
+        columns: &Projection,
+        missing: &MissingColumns,
+        bytes: &[Bytes],
+    ) -> Result<()> {
+        self.check_fetched(&missing.spans, bytes)?;
+        let mut fetched = missing.places.iter().zip(bytes);
+        self.named(fetched.try_for_each(|(place, bytes)| self.load_column(columns, *place, bytes)))
     }
 
     /// Where the metadata of a column is.
@@ -54,12 +83,7 @@ impl OpenFile {
     }
 
     /// Parses and checks the metadata of a column of the projection, and keeps it.
-    pub(super) fn load_column(
-        &self,
-        columns: &Projection,
-        place: Place,
-        bytes: &Bytes,
-    ) -> Result<()> {
+    fn load_column(&self, columns: &Projection, place: Place, bytes: &Bytes) -> Result<()> {
         match &self.columns {
             FileColumns::Layouts(known) => {
                 let leaf = columns.leaves().get(place);
@@ -86,8 +110,8 @@ impl OpenFile {
         Ok(num_rows)
     }
 
-    /// About how many bytes a row of the columns has in memory, going by those that are loaded.
-    pub(super) fn row_bytes_of(&self, columns: &Projection) -> u64 {
+    /// About how many bytes a row of the columns takes in memory, going by those whose metadata was read before.
+    pub fn row_bytes(&self, columns: &Projection) -> u64 {
         match &self.columns {
             FileColumns::Layouts(known) => known.row_bytes(columns.leaves()),
             FileColumns::Arrays(known) => arrays::row_bytes(known, columns, self.index.num_rows),

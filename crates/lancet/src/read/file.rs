@@ -251,11 +251,6 @@ impl OpenFile {
         self.metadata_bytes.load(Ordering::Relaxed)
     }
 
-    /// About how many bytes a row of the columns takes, going by those whose metadata was read before.
-    pub fn row_bytes(&self, columns: &Projection) -> u64 {
-        self.row_bytes_of(columns)
-    }
-
     /// What the search cache holds, and how often it had what was needed. Files that share a cache
     /// share its figures.
     pub fn cache_stats(&self) -> CacheStats {
@@ -299,14 +294,9 @@ impl OpenFile {
 
     /// Loads the metadata of the columns.
     pub(super) async fn load_metadata(&self, io: &Io, columns: &Projection) -> Result<()> {
-        let missing = self.named(self.missing_columns(columns))?;
-        let (places, spans): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
-        let bytes = io.read(spans.clone()).await?;
-        self.check_fetched(&spans, &bytes)?;
-        for (place, bytes) in places.into_iter().zip(&bytes) {
-            self.named(self.load_column(columns, place, bytes))?;
-        }
-        Ok(())
+        let missing = self.missing_columns(columns)?;
+        let bytes = io.read(missing.spans.clone()).await?;
+        self.load_missing(columns, &missing, &bytes)
     }
 
     /// The checksums of the file, if it has some. Those of the metadata are checked.

@@ -12,7 +12,7 @@ use arrow_array::{RecordBatch, UInt64Array};
 use bytes::Bytes;
 
 use super::arrays::ArrayRead;
-use super::columns::{FileColumns, Place};
+use super::columns::{FileColumns, MissingColumns};
 use super::file::OpenFile;
 use super::layouts::{LayoutRead, LongValues};
 use super::order::{in_order, sort};
@@ -41,10 +41,7 @@ pub(super) struct RowsRead {
 #[derive(Debug)]
 enum Stage {
     /// The metadata of columns is to be read.
-    Metadata {
-        places: Vec<Place>,
-        spans: Vec<Span>,
-    },
+    Metadata(MissingColumns),
     Layouts(Box<LayoutRead>),
     /// 2.0.
     Arrays(Box<ArrayRead>),
@@ -63,14 +60,12 @@ impl RowsRead {
     ) -> Result<Self> {
         columns.check_file(&file.index.schema)?;
         let missing = match columns.num_rows() {
-            Some(_) => Vec::new(),
-            None => file.named(file.missing_columns(&columns))?,
+            Some(_) => MissingColumns::default(),
+            None => file.missing_columns(&columns)?,
         };
-        let is_known = missing.is_empty();
-        let (places, spans) = missing.into_iter().unzip();
-        let stage = Stage::Metadata { places, spans };
+        let stage = Stage::Metadata(missing);
         let mut read = Self { file, columns, rows, budget, threads, stage, order: None };
-        if is_known {
+        if read.spans().is_empty() {
             read.begin_rows()?;
         }
         Ok(read)
@@ -108,13 +103,6 @@ impl RowsRead {
         Ok(())
     }
 
-    fn load_columns(&mut self, places: &[Place], bytes: &[Bytes]) -> Result<()> {
-        for (place, bytes) in places.iter().zip(bytes) {
-            self.file.named(self.file.load_column(&self.columns, *place, bytes))?;
-        }
-        self.begin_rows()
-    }
-
     /// Memory for values.
     pub(super) fn pool(&self) -> &Pool {
         &self.file.pool
@@ -133,7 +121,7 @@ impl RowsRead {
         let batch = match self.stage {
             Stage::Layouts(read) => read.finish(),
             Stage::Arrays(read) => read.finish(),
-            Stage::Metadata { .. } | Stage::Failed => Err(unfinished()),
+            Stage::Metadata(_) | Stage::Failed => Err(unfinished()),
         };
         in_order(self.file.named(batch)?, self.order)
     }
@@ -168,7 +156,7 @@ impl Machine for RowsRead {
 
     fn spans(&self) -> &[Span] {
         match &self.stage {
-            Stage::Metadata { spans, .. } => spans,
+            Stage::Metadata(missing) => &missing.spans,
             Stage::Layouts(read) => read.spans(),
             Stage::Arrays(read) => read.spans(),
             Stage::Failed => &[],
@@ -179,11 +167,11 @@ impl Machine for RowsRead {
         let supplied = match &mut self.stage {
             Stage::Layouts(read) => read.supply(bytes),
             Stage::Arrays(read) => read.supply(bytes),
-            Stage::Metadata { .. } | Stage::Failed => {
+            Stage::Metadata(_) | Stage::Failed => {
                 let stage = std::mem::replace(&mut self.stage, Stage::Failed);
-                let Stage::Metadata { places, spans } = stage else { return Err(unfinished()) };
-                self.file.check_fetched(&spans, &bytes)?;
-                return self.load_columns(&places, &bytes);
+                let Stage::Metadata(missing) = stage else { return Err(unfinished()) };
+                self.file.load_missing(&self.columns, &missing, &bytes)?;
+                return self.begin_rows();
             }
         };
         if supplied.is_err() {

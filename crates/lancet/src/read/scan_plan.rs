@@ -118,7 +118,7 @@ impl ScanPlan {
                 rows = rows.intersection(&left);
                 let filter = ScanFilter::new(&file, filter, &columns)?;
                 check_ranges(&rows, file.load_columns(io, filter.columns()).await?)?;
-                Some(filter)
+                Some(Arc::new(filter))
             }
             None => {
                 if let Some(limit) = self.limit {
@@ -127,8 +127,8 @@ impl ScanPlan {
                 None
             }
         };
-        let filter_bytes = filter.as_ref().map_or(0, |f| file.row_bytes_of(f.columns()));
-        let row_bytes = file.row_bytes_of(&columns).saturating_add(filter_bytes);
+        let filter_bytes = filter.as_ref().map_or(0, |f| file.row_bytes(f.columns()));
+        let row_bytes = file.row_bytes(&columns).saturating_add(filter_bytes);
         let asked_rows = self.batch_rows as u64;
         let batch_rows =
             self.batch_bytes.checked_div(row_bytes).unwrap_or(u64::MAX).clamp(1, asked_rows);
@@ -168,7 +168,7 @@ pub struct ScanRequests {
 pub(super) struct ScanReads {
     file: Arc<OpenFile>,
     pub(super) columns: Projection,
-    filter: Option<ScanFilter>,
+    filter: Option<Arc<ScanFilter>>,
     /// How many threads may work on one read.
     pub(super) threads: usize,
 }
@@ -176,21 +176,13 @@ pub(super) struct ScanReads {
 impl ScanReads {
     /// The read of some rows.
     pub(super) fn request(self: &Arc<Self>, rows: RowRanges) -> Result<Request<RecordBatch>> {
-        if self.filter.is_some() {
-            let reads = self.clone();
-            let read = |io| async move { reads.read_filtered(&io, rows).await };
+        let (file, columns) = (self.file.clone(), self.columns.clone());
+        if let Some(filter) = self.filter.clone() {
+            let read = |io| async move { filter.read(&io, &file, &columns, rows).await };
             return Ok(Request::new(Steps::start(read)));
         }
-        let (file, columns) = (self.file.clone(), self.columns.clone());
         let (rows, budget) = (Rows::Ranges(rows), self.file.budget());
         Ok(Request::new(RowsRead::new(file, columns, rows, budget, self.threads)?))
-    }
-
-    async fn read_filtered(&self, io: &Io, rows: RowRanges) -> Result<RecordBatch> {
-        match &self.filter {
-            Some(filter) => filter.read(io, &self.file, &self.columns, rows).await,
-            None => io.run(self.file.read_rows(&self.columns, Rows::Ranges(rows))?).await,
-        }
     }
 
     /// Whether batches may be longer than their rows tell.
