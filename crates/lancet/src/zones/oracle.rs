@@ -243,7 +243,7 @@ fn column(random: &mut Random, num_rows: usize, rows_per_zone: usize) -> Column 
 /// What a filter comes to in a row.
 type Eval = Box<dyn Fn(Order, usize) -> Option<bool>>;
 
-const OPS: [Comparison; 6] = [
+pub(super) const OPS: [Comparison; 6] = [
     Comparison::Eq,
     Comparison::NotEq,
     Comparison::Lt,

@@ -10,16 +10,18 @@ use arrow_buffer::{IntervalDayTime, i256};
 use half::f16;
 
 use super::super::filter::{Comparison, Filter};
+use super::super::oracle::OPS;
 use super::matching;
 use crate::error::{Error, Result};
 
-const OPS: [Comparison; 6] = [
-    Comparison::Eq,
-    Comparison::NotEq,
-    Comparison::Lt,
-    Comparison::LtEq,
-    Comparison::Gt,
-    Comparison::GtEq,
+/// What each operator wants of the order of a value and a literal.
+const WANTED: [fn(Ordering) -> bool; 6] = [
+    Ordering::is_eq,
+    Ordering::is_ne,
+    Ordering::is_lt,
+    Ordering::is_le,
+    Ordering::is_gt,
+    Ordering::is_ge,
 ];
 
 /// The rows of a column `x` that match.
@@ -58,14 +60,7 @@ fn compares(column: &ArrayRef, value: &ArrayRef, orders: &[Ordering]) {
     };
     assert_eq!(column.len(), orders.len() + 1);
     assert!(column.logical_nulls().unwrap().is_null(orders.len()));
-    let expected = [
-        of(Ordering::is_eq),
-        of(Ordering::is_ne),
-        of(Ordering::is_lt),
-        of(Ordering::is_le),
-        of(Ordering::is_gt),
-        of(Ordering::is_ge),
-    ];
+    let expected = WANTED.map(of);
     assert_eq!(all_ops(column, value), expected, "{column:?} {value:?}");
 }
 
@@ -418,14 +413,7 @@ fn numbers_of_all_types_compare_as_numbers() {
                     let rows = 0..orders.len();
                     rows.filter(|row| orders[*row].is_some_and(wanted)).collect::<Vec<_>>()
                 };
-                let expected = [
-                    of(Ordering::is_eq),
-                    of(Ordering::is_ne),
-                    of(Ordering::is_lt),
-                    of(Ordering::is_le),
-                    of(Ordering::is_gt),
-                    of(Ordering::is_ge),
-                ];
+                let expected = WANTED.map(of);
                 assert_eq!(found, expected, "{column_type:?} {literal_type:?} {literal:?}");
                 for row in &expected[0] {
                     some_equal[*row] = true;
