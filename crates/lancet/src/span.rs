@@ -77,6 +77,11 @@ impl Span {
         self.start <= other.start && other.end <= self.end
     }
 
+    /// Whether there are bytes in both spans.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.start.max(other.start) < self.end.min(other.end)
+    }
+
     /// The bytes from the first of both spans up to the last, with what lies between them.
     pub(crate) fn to(&self, other: &Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }

@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::field_reassign_with_default)]
 
+#[path = "support/counted.rs"]
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod counted;
 #[path = "support/mutate/mod.rs"]
 #[expect(dead_code, reason = "each test uses a part of the engine")]
 mod mutate;
@@ -9,7 +12,14 @@ mod mutate;
 #[expect(dead_code, reason = "each test uses a part of the files")]
 mod small;
 
-use lancet::{Error, FileReader, ReadOptions, Version};
+use std::sync::Arc;
+
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{
+    ArrayRef, FixedSizeListArray, Int64Array, LargeBinaryArray, ListArray, RecordBatch, StringArray,
+};
+use arrow_schema::{DataType, Field, Schema};
+use lancet::{Error, FileReader, FileWriter, ReadOptions, Span, Version, WriteOptions};
 use mutate::file::Parts;
 
 fn checked() -> ReadOptions {
@@ -28,36 +38,11 @@ fn sound_files_have_no_problems() {
     }
 }
 
-/// Bytes that readers look at: all but padding.
-fn used_bytes(file: &[u8]) -> Vec<usize> {
-    let parts = Parts::split(file).unwrap();
-    let mut used: Vec<usize> = (parts.data.len()..file.len()).collect();
-    used.extend(parts.page_buffers().into_iter().flat_map(|(start, size)| start..start + size));
-    for (start, size) in &parts.user_buffers {
-        used.extend(*start as usize..(start + size) as usize);
-    }
-    // The two payloads of the blob column.
-    for payload in [&b"payload"[..], b"x"] {
-        let padded = [payload, &[0x48; 50]].concat();
-        let at = file.windows(padded.len()).position(|window| window == padded).unwrap();
-        used.extend(at..at + payload.len());
-    }
-    used
-}
-
 #[test]
 fn every_changed_byte_is_found() {
     for version in [Version::V2_1, Version::V2_2] {
         let file = small::written(version);
-        let parts = Parts::split(&file).unwrap();
-        // The checksums are not found without their magic, the last entry of the table or the
-        // number of its entries.
-        let (magic, footer) = (parts.user_buffers.last().unwrap().0 as usize, file.len() - 40);
-        let leads = [magic..magic + 8, footer - 16..footer, footer + 24..footer + 28];
-        for at in used_bytes(&file) {
-            if leads.iter().any(|range| range.contains(&at)) {
-                continue;
-            }
+        for at in 0..file.len() {
             for change in [0x01, 0x80, 0xff] {
                 let mut changed = file.clone();
                 changed[at] ^= change;
@@ -151,4 +136,191 @@ fn rows_that_no_byte_vouches_for_are_verified_at_once() {
     let reader = FileReader::from_bytes(parts.join(), ReadOptions::default()).unwrap();
     assert_eq!(reader.num_rows(), 1 << 60);
     assert!(reader.verify().unwrap().problems.is_empty());
+}
+
+/// A table of many blocks: numbers, vectors, strings that are long and short, lists, blobs.
+fn many_blocks() -> RecordBatch {
+    let rows = 20_000;
+    let text =
+        |i: i64, len: i64| "abcdefghij".chars().cycle().skip(i as usize % 7).take(len as usize);
+    let longs = (0..rows).map(|i| text(i, if i % 500 == 0 { 30_000 } else { i % 9 }).collect());
+    let vectors = (0..rows).map(|i| Some((0..8).map(|k| Some((i * k) as f32)).collect::<Vec<_>>()));
+    let blobs = (0..rows).map(|i| (i % 4_000 == 0).then(|| vec![i as u8; 9_000]));
+    let blob = Field::new("blob", DataType::LargeBinary, true)
+        .with_metadata([("lance-encoding:blob".into(), "true".into())].into());
+    let lists = (0..rows).map(|i| Some((0..i % 3).map(|k| Some(i + k)).collect::<Vec<_>>()));
+    let columns: Vec<(Field, ArrayRef)> = vec![
+        (Field::new("id", DataType::Int64, true), Arc::new(Int64Array::from_iter_values(0..rows))),
+        (
+            Field::new("text", DataType::Utf8, true),
+            Arc::new(StringArray::from_iter_values(longs.collect::<Vec<String>>())),
+        ),
+        (
+            Field::new_fixed_size_list(
+                "vector",
+                Field::new_list_field(DataType::Float32, true),
+                8,
+                true,
+            ),
+            Arc::new(FixedSizeListArray::from_iter_primitive::<Float32Type, _, _>(vectors, 8)),
+        ),
+        (
+            Field::new_list("list", Field::new_list_field(DataType::Int64, true), true),
+            Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists)),
+        ),
+        (blob, Arc::new(LargeBinaryArray::from_iter(blobs))),
+    ];
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
+}
+
+fn write(table: &RecordBatch, version: Version) -> Vec<u8> {
+    let options = WriteOptions::default().with_version(version).with_page_bytes(60_000);
+    let mut writer = FileWriter::new(Vec::new(), table.schema(), options).unwrap();
+    writer.write(table).unwrap();
+    writer.finish_into().unwrap().1
+}
+
+/// All rows by a scan, and then some by takes; the first error.
+fn read_all(file: Vec<u8>, options: ReadOptions) -> lancet::Result<Vec<RecordBatch>> {
+    let reader = FileReader::from_bytes(file, options)?;
+    let mut found = reader.scan().batch_rows(1_000).build()?.collect::<Result<Vec<_>, _>>()?;
+    let rows: Vec<u64> = (0..reader.num_rows()).step_by(777).collect();
+    found.push(reader.take(&rows)?);
+    found.extend(rows.iter().map(|row| reader.take(&[*row])).collect::<lancet::Result<Vec<_>>>()?);
+    Ok(found)
+}
+
+#[test]
+fn scans_and_takes_notice_every_flipped_bit() {
+    let table = many_blocks();
+    for version in [Version::V2_0, Version::V2_1, Version::V2_2] {
+        let file = write(&table, version);
+        let sound = read_all(file.clone(), checked()).unwrap();
+        assert_eq!(sound, read_all(file.clone(), ReadOptions::default()).unwrap(), "{version}");
+        let mut buffers = Parts::split(&file).unwrap().page_buffers();
+        buffers.retain(|(_, size)| *size > 0);
+        let mut unnoticed = 0;
+        for i in 0..60_usize {
+            let (start, size) = buffers[i * 31 % buffers.len()];
+            let mut changed = file.clone();
+            changed[start + (i * 7919) % size] ^= 1 << (i % 8);
+            match read_all(changed.clone(), checked()) {
+                Err(Error::Corrupt(c)) if c.rule.contains("checksum") => {}
+                other => panic!("{version}: flip {i} gives {:?}", other.map(|found| found.len())),
+            }
+            unnoticed += usize::from(read_all(changed, ReadOptions::default()).is_ok());
+        }
+        assert!(unnoticed > 10, "the flips are noticed without checksums too: {unnoticed}");
+    }
+}
+
+#[test]
+fn a_damaged_read_names_its_column() {
+    let file = write(&many_blocks(), Version::V2_2);
+    let (start, size) =
+        *Parts::split(&file).unwrap().page_buffers().iter().max_by_key(|(_, s)| *s).unwrap();
+    let mut changed = file;
+    changed[start + size / 2] ^= 1;
+    let error = read_all(changed, checked()).unwrap_err();
+    assert!(
+        matches!(&error, Error::Corrupt(c) if c.column_name.as_deref() == Some("blob")),
+        "{error}"
+    );
+    assert!(error.to_string().contains("not what was written"), "{error}");
+}
+
+#[test]
+fn takes_of_one_row_read_and_check_little() {
+    let file = write(&many_blocks(), Version::V2_2);
+    let source = counted::Counted::new(file);
+    let reader = FileReader::from_source(Arc::new(source.clone()), checked()).unwrap();
+    let ids = reader.file().project(["id"]).unwrap();
+    reader.take_columns(&[5_000], ids.clone()).unwrap();
+    source.rounds();
+    reader.take_columns(&[5_001], ids).unwrap();
+    let rounds = source.rounds();
+    assert_eq!(rounds.len(), 1, "the checksums are known, or come along: {rounds:?}");
+    let read: u64 = rounds.iter().flatten().map(Span::len).sum();
+    assert!(read > 0 && read <= 16 << 10, "{read} bytes for one number");
+}
+
+#[test]
+fn blobs_metadata_and_buffers_are_checked() {
+    let file = write(&many_blocks(), Version::V2_2);
+    let reader = FileReader::from_bytes(file.clone(), checked()).unwrap();
+    let blobs = reader.blobs("blob").unwrap();
+    let at = blobs.descriptions(&[8_000]).unwrap()[0].unwrap().position as usize;
+    let mut changed = file.clone();
+    changed[at + 8_999] ^= 1;
+    let reader = FileReader::from_bytes(changed, checked()).unwrap();
+    let blobs = reader.blobs("blob").unwrap();
+    assert!(matches!(blobs.read(8_000, 8_990..9_000), Err(Error::Corrupt(_))));
+    assert_eq!(blobs.read(0, ..).unwrap(), vec![0; 9_000]);
+
+    let mut writer =
+        FileWriter::new(Vec::new(), Arc::new(Schema::empty()), WriteOptions::default()).unwrap();
+    let number = writer.add_global_buffer(&[9; 5_000]).unwrap();
+    let file = writer.finish_into().unwrap().1;
+    let mut changed = file.clone();
+    changed[4_990] ^= 1;
+    let reader = |file, options| FileReader::from_bytes(file, options).unwrap();
+    assert_eq!(reader(file, checked()).global_buffer(number).unwrap(), vec![9; 5_000]);
+    assert!(reader(changed.clone(), ReadOptions::default()).global_buffer(number).is_ok());
+    assert!(reader(changed.clone(), checked()).global_buffer(number).is_err());
+    assert!(reader(changed, checked()).user_buffers().is_err());
+}
+
+#[test]
+fn the_blocks_around_a_read_count_as_memory() {
+    let table = many_blocks();
+    let file = write(&table, Version::V2_2);
+    let read = |limit: u64, options: ReadOptions| {
+        let reader =
+            FileReader::from_bytes(file.clone(), options.with_memory_limit(limit)).unwrap();
+        reader.take_columns(&[0, 5_000, 10_000, 15_000], ["text"])
+    };
+    let fits = |options: ReadOptions| {
+        (1..).map(|i| i * 1024).find(|limit| read(*limit, options.clone()).is_ok()).unwrap()
+    };
+    let (plain, with_blocks) = (fits(ReadOptions::default()), fits(checked()));
+    assert!(with_blocks > plain, "{with_blocks} {plain}");
+    assert!(with_blocks < plain + (64 << 10), "{with_blocks} {plain}");
+    let error = read(plain, checked()).unwrap_err();
+    assert!(matches!(&error, Error::Limit { option: "memory_limit", .. }), "{error}");
+}
+
+#[test]
+fn checksums_can_be_required() {
+    let required = || ReadOptions::default().with_require_checksums(true);
+    let table = many_blocks();
+    let with = write(&table, Version::V2_2);
+    assert!(read_all(with, required()).is_ok());
+    let options = WriteOptions::default().with_checksums(false);
+    let mut writer = FileWriter::new(Vec::new(), table.schema(), options).unwrap();
+    writer.write(&table).unwrap();
+    let without = writer.finish_into().unwrap().1;
+    assert!(FileReader::from_bytes(without.clone(), checked()).is_ok());
+    let error = FileReader::from_bytes(without, required()).unwrap_err().to_string();
+    assert!(error.contains("no checksums"), "{error}");
+}
+
+#[test]
+fn checksums_of_older_releases_are_still_compared() {
+    let file = include_bytes!("data/checksums/whole_buffers.lance").to_vec();
+    assert!(file.windows(8).any(|window| window == b"LANCETX3"));
+    let required = || ReadOptions::default().with_require_checksums(true);
+    let rows = read_all(file.clone(), required()).unwrap();
+    assert_eq!(rows, read_all(file.clone(), ReadOptions::default()).unwrap());
+    let reader = FileReader::from_bytes(file.clone(), required()).unwrap();
+    let found = reader.verify().unwrap();
+    assert!(found.problems.is_empty() && found.num_checksums > 0, "{found:?}");
+    assert_eq!(reader.user_buffers().unwrap().len(), 0);
+    for (start, size) in Parts::split(&file).unwrap().page_buffers() {
+        let mut changed = file.clone();
+        changed[start + size / 2] ^= 1;
+        let found =
+            FileReader::from_bytes(changed, ReadOptions::default()).unwrap().verify().unwrap();
+        assert!(found.problems.iter().any(|p| p.rule.contains("checksum")), "{:?}", found.problems);
+    }
 }

@@ -108,7 +108,7 @@ fn write_damage(damage: &Damage, rows: u64, out: &mut Report<'_>) -> Result<()> 
     out.line("SAFE    one flipped bit in a copy is found, and told where it is")?;
     out.line(format!("   verify: {}", damage.problem))?;
     out.line(format!(
-        "   reading whole pages with `verify_checksums`: {}",
+        "   reading with `verify_checksums`: {}",
         outcome(&damage.checked, damage, rows)
     ))?;
     out.line(format!(

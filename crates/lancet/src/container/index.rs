@@ -95,6 +95,17 @@ impl FileIndex {
         })
     }
 
+    /// Everything from the descriptor on.
+    pub(crate) fn tail(&self) -> Span {
+        Span::between(self.data_end.min(self.file_bytes), self.file_bytes)
+    }
+
+    /// What was read of the tail without a gap to the end of the file.
+    pub(crate) fn end(&self) -> (Span, Bytes) {
+        let span = Span::between(self.end.start.max(self.data_end), self.file_bytes);
+        (span, span.cut(self.end.start, &self.end.bytes).unwrap_or_default())
+    }
+
     /// The metadata of column `column`, if it was read together with the end of the file.
     pub(crate) fn column_bytes(&self, column: u32) -> Option<Bytes> {
         let span = self.columns.get(usize::try_from(column).ok()?)?;

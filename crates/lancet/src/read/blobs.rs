@@ -80,7 +80,7 @@ impl BlobColumn {
     /// The size of a blob in bytes; `None` if it is null.
     pub fn len(&self, row: u64) -> Request<Option<u64>> {
         let blobs = self.clone();
-        Request::new(Steps::start(move |io| async move {
+        self.file.request(Steps::start(move |io| async move {
             Ok(blobs.describe(&io, &[row]).await?.pop().flatten().map(|blob| blob.size))
         }))
     }
@@ -89,13 +89,14 @@ impl BlobColumn {
     pub fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Request<Bytes> {
         let blobs = self.clone();
         let range = (range.start_bound().cloned(), range.end_bound().cloned());
-        Request::new(Steps::start(move |io| async move { blobs.read_range(&io, row, range).await }))
+        let read = move |io| async move { blobs.read_range(&io, row, range).await };
+        self.file.request(Steps::start(read))
     }
 
     /// Where the blobs of some rows lie, in the order asked for; `None` for null ones.
     pub fn descriptions(&self, rows: &[u64]) -> Request<Vec<Option<BlobDescription>>> {
         let (blobs, rows) = (self.clone(), rows.to_vec());
-        Request::new(Steps::start(move |io| async move { blobs.describe(&io, &rows).await }))
+        self.file.request(Steps::start(move |io| async move { blobs.describe(&io, &rows).await }))
     }
 
     async fn read_range(

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytes::Bytes;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
@@ -28,6 +29,8 @@ pub(crate) enum CachedPage {
     Array(Arc<ArrayIndex>),
     /// The zone map of a column, or why it has none. No page has this number.
     ZoneMap(CachedMap),
+    /// Checksums of blocks. No column has their number.
+    BlockSums(Bytes),
 }
 
 /// A zone map, or what is wrong with it.
@@ -36,25 +39,35 @@ pub(crate) type CachedMap = Result<Arc<ZoneMap>, Arc<Corrupt>>;
 /// The number under which the zone map of a column stands.
 pub(crate) const ZONE_MAP: u32 = u32::MAX;
 
+/// The number of a column under which the checksums of blocks stand.
+pub(crate) const BLOCK_SUMS: u32 = u32::MAX;
+
 impl CachedPage {
     pub(crate) fn into_layout(self) -> Option<Arc<PageIndex>> {
         match self {
             Self::Layout(index) => Some(index),
-            Self::Array(_) | Self::ZoneMap(_) => None,
+            _ => None,
         }
     }
 
     pub(crate) fn into_array(self) -> Option<Arc<ArrayIndex>> {
         match self {
             Self::Array(index) => Some(index),
-            Self::Layout(_) | Self::ZoneMap(_) => None,
+            _ => None,
         }
     }
 
     pub(crate) fn into_zone_map(self) -> Option<CachedMap> {
         match self {
             Self::ZoneMap(map) => Some(map),
-            Self::Layout(_) | Self::Array(_) => None,
+            _ => None,
+        }
+    }
+
+    pub(crate) fn into_block_sums(self) -> Option<Bytes> {
+        match self {
+            Self::BlockSums(sums) => Some(sums),
+            _ => None,
         }
     }
 }
@@ -68,6 +81,7 @@ impl Weighter<PageKey, CachedPage> for ByBytes {
             CachedPage::Layout(index) => index.size_bytes(),
             CachedPage::Array(index) => index.size_bytes(),
             CachedPage::ZoneMap(Ok(map)) => map.size_bytes(),
+            CachedPage::BlockSums(sums) => sums.len(),
             CachedPage::ZoneMap(Err(corrupt)) => {
                 size_of::<Corrupt>().saturating_add(corrupt.rule.len())
             }

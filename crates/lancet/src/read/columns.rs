@@ -8,6 +8,7 @@ use super::arrays;
 use super::file::{OpenFile, within};
 use super::layouts::LayoutColumns;
 use super::projection::Projection;
+use super::steps::check_lengths;
 use crate::container::zone_place::ZonePlace;
 use crate::error::{Corrupt, Error, Result};
 use crate::page_v2_0;
@@ -68,7 +69,7 @@ impl OpenFile {
         missing: &MissingColumns,
         bytes: &[Bytes],
     ) -> Result<()> {
-        self.check_fetched(&missing.spans, bytes)?;
+        check_lengths(&missing.spans, bytes)?;
         let mut fetched = missing.places.iter().zip(bytes);
         self.named(fetched.try_for_each(|(place, bytes)| self.load_column(columns, *place, bytes)))
     }
@@ -80,6 +81,23 @@ impl OpenFile {
             let found = known.len();
             Error::corrupt(format!("the schema needs column {column}, but the file has {found}"))
         })
+    }
+
+    /// The column of which there are pages in these bytes, as far as columns are loaded; none if there are
+    /// several.
+    pub(super) fn column_at(&self, span: Span) -> Option<u32> {
+        let is_there = |column: u32| match &self.columns {
+            FileColumns::Layouts(known) => known.get(column).is_some_and(|column| {
+                let buffers = column.pages.iter().flat_map(|page| &page.buffers);
+                buffers.into_iter().any(|buffer| buffer.overlaps(&span))
+            }),
+            FileColumns::Arrays(known) => known.get(column).is_some_and(|column| {
+                let buffers = column.pages.iter().flat_map(|page| &page.buffers);
+                buffers.into_iter().any(|buffer| buffer.overlaps(&span))
+            }),
+        };
+        let mut columns = (0..).take(self.index.columns.len()).filter(|column| is_there(*column));
+        columns.next().filter(|_| columns.next().is_none())
     }
 
     /// Parses and checks the metadata of a column of the projection, and keeps it.

@@ -11,20 +11,21 @@ use bytes::Bytes;
 use super::blobs::BlobColumn;
 use super::cache::{CacheStats, CachedPage, PageKey, SearchCache};
 use super::check::{self, FileReport, Verification};
+use super::checked::{ReadChecksums, Round};
 use super::columns::FileColumns;
 use super::options::ReadOptions;
 use super::projection::{Columns, Projection};
 use super::request::Request;
 use super::rows_read::RowsRead;
 use super::scan_plan::ScanPlan;
-use super::steps::{Io, Steps, check_lengths};
+use super::steps::{Io, Steps, unfinished};
 use super::zone_maps;
 use crate::budget::Budget;
 use crate::codec::Scratch;
 use crate::container::FileIndex;
-use crate::container::checksums::Checksums;
+use crate::container::checksums::{self, Checksums, Place};
 use crate::container::cost::{self, ColumnCost};
-use crate::error::{Error, Locate, Result};
+use crate::error::{Error, Locate, Result, ensure};
 use crate::page::{Page, PageIndex};
 use crate::pool::Pool;
 use crate::rows::{RowRanges, Rows};
@@ -80,7 +81,7 @@ pub struct OpenFile {
     pub(super) columns: FileColumns,
     everything: Projection,
     /// Only when reads are to be checked.
-    pub(super) checksums: Option<Checksums>,
+    pub(super) checksums: Option<ReadChecksums>,
     /// Bytes that the decoded metadata takes so far.
     pub(super) metadata_bytes: AtomicU64,
     pub(super) cache: SearchCache,
@@ -118,7 +119,7 @@ impl OpenFile {
         columns: &Projection,
         rows: impl Into<Rows>,
     ) -> Result<Request<RecordBatch>> {
-        Ok(Request::new(self.read_rows(columns, rows.into())?))
+        Ok(self.request_rows(self.read_rows(columns, rows.into())?))
     }
 
     /// The same, on the calling thread.
@@ -133,7 +134,7 @@ impl OpenFile {
     /// Reads the metadata of columns ahead of their rows; how many rows they have.
     pub fn prepare(self: &Arc<Self>, columns: &Projection) -> Request<u64> {
         let (file, columns) = (self.clone(), columns.clone());
-        Request::new(Steps::start(|io| async move { file.load_columns(&io, &columns).await }))
+        self.request(Steps::start(|io| async move { file.load_columns(&io, &columns).await }))
     }
 
     /// Starts to describe a scan; [`ScanPlan::requests`] makes its requests.
@@ -147,7 +148,7 @@ impl OpenFile {
         let leaves = zone_maps::of_filter(self, filter)?;
         let (file, filter) = (self.clone(), filter.clone());
         let prune = |io| async move { zone_maps::prune_rows(&file, &io, &filter, leaves).await };
-        Ok(Request::new(Steps::start(prune)))
+        Ok(self.request(Steps::start(prune)))
     }
 
     /// The zone maps of columns, in the order asked for. None for a column without one, and for one that
@@ -159,7 +160,7 @@ impl OpenFile {
         let leaves = zone_maps::named(self, columns)?;
         let file = self.clone();
         let load = |io| async move { zone_maps::load(&file, &io, &leaves).await };
-        Ok(Request::new(Steps::start(load)))
+        Ok(self.request(Steps::start(load)))
     }
 
     /// The bytes of a global buffer.
@@ -169,14 +170,14 @@ impl OpenFile {
             Error::invalid(format!("global buffer {index} does not exist: the file has {count}"))
         })?;
         let file = self.clone();
-        Ok(Request::new(Steps::start(|io| async move { file.read_buffer(&io, span).await })))
+        Ok(self.request(Steps::start(|io| async move { file.read_buffer(&io, span).await })))
     }
 
     /// The global buffers that were added to the file: all but the schema and the checksums.
     pub fn user_buffers(self: &Arc<Self>) -> Request<Vec<Bytes>> {
         let file = self.clone();
-        Request::new(Steps::start(|io| async move {
-            let checksums = usize::from(file.load_checksums(&io).await?.is_some());
+        self.request(Steps::start(|io| async move {
+            let checksums = usize::from(file.find_checksums(&io).await?.is_some());
             let end = file.num_global_buffers().saturating_sub(checksums);
             // Buffers may share their bytes, so the size of the file does not bound them.
             let spans = file.index.global_buffers.get(1..end).unwrap_or_default();
@@ -192,13 +193,13 @@ impl OpenFile {
     /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
     pub fn blobs(self: &Arc<Self>, column: &str) -> Result<Request<BlobColumn>> {
         let column = BlobColumn::new(self, column)?;
-        Ok(Request::new(Steps::start(|io| async move { column.load(&io).await })))
+        Ok(self.request(Steps::start(|io| async move { column.load(&io).await })))
     }
 
     /// What the file is made of. Reads the metadata of all columns.
     pub fn inspect(self: &Arc<Self>) -> Request<FileReport> {
         let file = self.clone();
-        Request::new(Steps::start(|io| async move {
+        self.request(Steps::start(|io| async move {
             file.load_columns(&io, &file.everything).await?;
             check::report(&file)
         }))
@@ -299,36 +300,60 @@ impl OpenFile {
         self.load_missing(columns, &missing, &bytes)
     }
 
-    /// The checksums of the file, if it has some. Those of the metadata are checked.
+    /// Where the checksums of the file are, if it has some.
+    pub(super) async fn find_checksums(&self, io: &Io) -> Result<Option<Place>> {
+        let FileIndex { global_buffers, data_end, file_bytes, .. } = &self.index;
+        let last_buffer = global_buffers.get(1..).and_then(<[_]>::last).copied();
+        let signs = io.read(checksums::signs(last_buffer, *data_end).to_vec()).await?;
+        let [head, end] = signs.as_slice() else { return Err(unfinished()) };
+        Place::find(last_buffer, *data_end, *file_bytes, [head, end])
+    }
+
+    /// All checksums of the file, if it has some.
     pub(super) async fn load_checksums(&self, io: &Io) -> Result<Option<Checksums>> {
-        let Some(span) = self.index.global_buffers.get(1..).and_then(<[_]>::last) else {
-            return Ok(None);
-        };
+        let Some(place) = self.find_checksums(io).await? else { return Ok(None) };
         let limit = self.options.max_metadata_bytes;
-        within(span.len(), limit, "the last global buffer")?;
-        let bytes = io.read_one(*span).await?;
-        let Some(checksums) = Checksums::parse(&bytes).at(span.start())? else { return Ok(None) };
-        let Some(tail) = Span::new(self.index.data_end, self.index.file_bytes) else {
-            return Err(Error::corrupt("the data ends after the file"));
-        };
-        within(tail.len(), limit, "the end of the file")?;
-        checksums.check_tail(&io.read_one(tail).await?).at(tail.start())?;
+        let span = place.buffer();
+        within(span.len(), limit, "the checksums")?;
+        let bytes = io.read_one(span).await?;
+        let checksums = Checksums::parse(place, &bytes).at(span.start())?;
+        if let Place::Old(_) = place {
+            let tail = self.index.tail();
+            within(tail.len(), limit, "the end of the file")?;
+            checksums.check_tail(&io.read_one(tail).await?).at(tail.start())?;
+        }
         Ok(Some(checksums))
+    }
+
+    /// Has all reads from now on compared with the checksums of the file, and what was read so far.
+    pub(super) async fn begin_to_check(&mut self, io: &Io) -> Result<()> {
+        self.checksums = match self.find_checksums(io).await? {
+            None if self.options.require_checksums => {
+                let rule = "the file has no checksums, and the reader asks for some";
+                return Err(Error::corrupt(rule));
+            }
+            None => None,
+            Some(Place::Old(_)) => self.load_checksums(io).await?.map(ReadChecksums::Buffers),
+            Some(Place::Here { blocks, .. }) => Some(ReadChecksums::Blocks(blocks)),
+        };
+        let Some(ReadChecksums::Blocks(_)) = &self.checksums else { return Ok(()) };
+        let (descriptor, (end, known)) = (self.index.global_buffers.first(), self.index.end());
+        let read = match self.version() {
+            // The metadata of all columns.
+            Version::V2_0 => vec![self.index.tail(), end],
+            Version::V2_1 | Version::V2_2 => vec![descriptor.copied().unwrap_or_default(), end],
+        };
+        let round = Round::new(self, &self.budget(), &read)?;
+        let bytes = io.read(round.spans.clone()).await?;
+        let again = round.check(self, bytes)?.pop();
+        ensure!(again == Some(known), "the end of the file was read twice and differs");
+        Ok(())
     }
 
     /// The bytes of a buffer outside the pages.
     pub(super) async fn read_buffer(&self, io: &Io, span: Span) -> Result<Bytes> {
         self.budget().claim(span.len(), "a global buffer")?;
-        let bytes = io.read_one(span).await?;
-        self.check_fetched(&[span], std::slice::from_ref(&bytes))?;
-        Ok(bytes)
-    }
-
-    /// Checks what was read for some spans: whole buffers with a checksum.
-    pub(super) fn check_fetched(&self, spans: &[Span], bytes: &[Bytes]) -> Result<()> {
-        check_lengths(spans, bytes)?;
-        let Some(checksums) = &self.checksums else { return Ok(()) };
-        spans.iter().zip(bytes).try_for_each(|(span, bytes)| checksums.check(*span, bytes))
+        io.read_one(span).await
     }
 
     /// Makes sure that there is room for the metadata of one more column.

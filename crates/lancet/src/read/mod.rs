@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `file`, `opening`, `columns`, `projection` | what is known of a file, and how it comes to be known |
 //! | `rows_read`, `layouts/`, `arrays/` | rows to a batch: one machine, with 2.1 and 2.2 and 2.0 as its two kinds |
+//! | `checked` | the same reads, compared with the checksums of the file |
 //! | `steps` | longer reads, as sequences of others: zone maps, blobs, `scan_plan`, `check/` |
 //! | `blocking/` | the reader for files on disk and in memory: sources, threads |
 
@@ -25,6 +26,7 @@ mod blobs;
 mod blocking;
 mod cache;
 mod check;
+mod checked;
 mod columns;
 mod file;
 mod layouts;

@@ -61,8 +61,8 @@ impl OpenFile {
         let fields = FileFields { schema: index.schema.clone(), nodes: nodes.clone() };
         let everything = Projection::new(&index.schema, fields)?;
         let mut file = Self::new(index, nodes, columns, everything, options, metadata_bytes);
-        if file.options.verify_checksums {
-            file.checksums = file.load_checksums(io).await?;
+        if file.options.verify_checksums || file.options.require_checksums {
+            file.begin_to_check(io).await?;
         }
         Ok(Arc::new(file))
     }

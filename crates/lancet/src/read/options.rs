@@ -39,6 +39,7 @@ pub struct ReadOptions {
     pub(crate) max_metadata_bytes: u64,
     pub(crate) max_nesting: usize,
     pub(crate) verify_checksums: bool,
+    pub(crate) require_checksums: bool,
     #[cfg(feature = "mmap")]
     pub(crate) memory_map: bool,
     pub(crate) zone_maps: bool,
@@ -53,6 +54,7 @@ impl Default for ReadOptions {
             max_metadata_bytes: 1 << 30,
             max_nesting: MAX_DEPTH,
             verify_checksums: false,
+            require_checksums: false,
             #[cfg(feature = "mmap")]
             memory_map: false,
             zone_maps: true,
@@ -86,11 +88,20 @@ impl ReadOptions {
         self
     }
 
-    /// Whether whole buffers and the metadata are checked against the file's checksums, if it has
-    /// some. Reads of parts of a buffer are not covered. Off by default.
+    /// Whether all that is read is compared with the checksums of the file, if it has some: rows, blobs,
+    /// metadata, zone maps. Blocks of 4 KiB are then read as a whole. Files of older releases have
+    /// checksums of whole buffers only, which reads of parts cannot be compared with. Off by default.
     #[must_use]
     pub fn with_verify_checksums(mut self, verify: bool) -> Self {
         self.verify_checksums = verify;
+        self
+    }
+
+    /// Whether files without checksums are refused, and all reads compared with them: damage can also be what
+    /// makes a file look as if it had none. Off by default.
+    #[must_use]
+    pub fn with_require_checksums(mut self, require: bool) -> Self {
+        self.require_checksums = require;
         self
     }
 
@@ -137,6 +148,11 @@ impl ReadOptions {
     /// What [`ReadOptions::with_verify_checksums`] sets.
     pub fn verify_checksums(&self) -> bool {
         self.verify_checksums
+    }
+
+    /// What [`ReadOptions::with_require_checksums`] sets.
+    pub fn require_checksums(&self) -> bool {
+        self.require_checksums
     }
 
     /// What [`ReadOptions::with_zone_maps`] sets.

@@ -103,6 +103,11 @@ impl RowsRead {
         Ok(())
     }
 
+    /// What it may hold.
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// Memory for values.
     pub(super) fn pool(&self) -> &Pool {
         &self.file.pool

@@ -96,7 +96,8 @@ impl ScanPlan {
     /// Reads the metadata of the columns, and the zone maps of those of the filter; then the requests are
     /// known that make up the scan.
     pub fn requests(self) -> Request<ScanRequests> {
-        Request::new(Steps::start(|io| async move { self.plan(&io).await }))
+        let file = self.file.clone();
+        file.request(Steps::start(|io| async move { self.plan(&io).await }))
     }
 
     async fn plan(self, io: &Io) -> Result<ScanRequests> {
@@ -179,10 +180,11 @@ impl ScanReads {
         let (file, columns) = (self.file.clone(), self.columns.clone());
         if let Some(filter) = self.filter.clone() {
             let read = |io| async move { filter.read(&io, &file, &columns, rows).await };
-            return Ok(Request::new(Steps::start(read)));
+            return Ok(self.file.request(Steps::start(read)));
         }
         let (rows, budget) = (Rows::Ranges(rows), self.file.budget());
-        Ok(Request::new(RowsRead::new(file, columns, rows, budget, self.threads)?))
+        let read = RowsRead::new(file, columns, rows, budget, self.threads)?;
+        Ok(self.file.request_rows(read))
     }
 
     /// Whether batches may be longer than their rows tell.

@@ -27,8 +27,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use crate::container::checksums;
-use crate::container::write::{WrittenPage, encode_column, encode_tail, padding};
+use crate::container::write::{WrittenPage, encode_column, encode_tail};
 use crate::container::zone_place::encode_zone_index;
 use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
@@ -210,12 +209,15 @@ impl<W: Write> FileWriter<W> {
         let Some(checksums) = self.sink.take_checksums() else {
             return self.sink.write(&encode_tail(version, descriptor, columns, &buffers, start)?);
         };
-        // The checksums stand before the tail that they cover, but their size is known.
-        let end = start + checksums::encoded_bytes(checksums.len());
+        // The checksums stand before the tail that they cover; how long either is does not depend on
+        // where they are.
+        buffers.push(Span::default());
+        let tail = encode_tail(version, descriptor, columns, &buffers, start)?;
+        let end = start + checksums.encoded_bytes(start, tail.len() as u64);
+        buffers.pop();
         buffers.push(Span::between(start, end));
-        let tail_start = end + padding(end).len() as u64;
-        let tail = encode_tail(version, descriptor, columns, &buffers, tail_start)?;
-        self.sink.write_buffer(&checksums::encode(&checksums, &tail))?;
+        let tail = encode_tail(version, descriptor, columns, &buffers, end)?;
+        self.sink.write(&checksums.encode(start, &tail))?;
         self.sink.write(&tail)
     }
 

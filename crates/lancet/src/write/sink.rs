@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::container::checksums::BufferChecksum;
+use crate::container::checksums::NewChecksums;
 use crate::container::write::padding;
 use crate::error::{Error, Result};
 use crate::span::Span;
@@ -15,17 +15,17 @@ use crate::span::Span;
 pub(super) struct Sink<W> {
     inner: W,
     position: u64,
-    /// Checksums of the buffers written so far, if they are wanted.
-    checksums: Option<Vec<BufferChecksum>>,
+    /// Checksums of what was written so far, if they are wanted.
+    checksums: Option<NewChecksums>,
 }
 
 impl<W: Write> Sink<W> {
     pub(super) fn new(inner: W, checksums: bool) -> Self {
-        Self { inner, position: 0, checksums: checksums.then(Vec::new) }
+        Self { inner, position: 0, checksums: checksums.then(NewChecksums::default) }
     }
 
-    /// The checksums of all buffers, if they are wanted; buffers after this have none.
-    pub(super) fn take_checksums(&mut self) -> Option<Vec<BufferChecksum>> {
+    /// The checksums of all that was written, if they are wanted; what comes after this has none.
+    pub(super) fn take_checksums(&mut self) -> Option<NewChecksums> {
         self.checksums.take()
     }
 
@@ -37,6 +37,9 @@ impl<W: Write> Sink<W> {
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.inner.write_all(bytes).map_err(|e| Error::io("cannot write the file", e))?;
         self.position += bytes.len() as u64;
+        if let Some(checksums) = &mut self.checksums {
+            checksums.push(bytes);
+        }
         Ok(())
     }
 
@@ -44,7 +47,7 @@ impl<W: Write> Sink<W> {
     pub(super) fn write_buffer(&mut self, bytes: &[u8]) -> Result<Span> {
         let start = self.position;
         if let Some(checksums) = self.checksums.as_mut().filter(|_| !bytes.is_empty()) {
-            checksums.push(BufferChecksum::of(start, bytes));
+            checksums.add_buffer(start, bytes);
         }
         self.write(bytes)?;
         let span = Span::between(start, self.position);

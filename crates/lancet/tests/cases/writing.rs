@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use arrow_array::RecordBatch;
-use lancet::{FileReader, FileWriter, Version, WriteOptions};
+use lancet::{FileReader, FileWriter, ReadOptions, Version, WriteOptions};
 
 use crate::support::{Check, Doing, Failure, Random, reading};
 
@@ -27,11 +27,14 @@ impl Drop for Scratch {
     }
 }
 
-/// Writes the table in one batch, and in uneven slices with small pages; reads both again.
+/// Writes the table in one batch, and in uneven slices with small pages; reads both again, the second with
+/// all checksums compared.
 pub fn round_trip(name: &str, table: &RecordBatch, version: Version) -> Check {
     let options = WriteOptions::default().with_version(version);
-    written(name, table, std::slice::from_ref(table), options.clone())?;
-    written(name, table, &slices(table, &mut Random::seeded(name)), options.with_page_bytes(3_000))
+    written(name, table, std::slice::from_ref(table), options.clone(), ReadOptions::default())?;
+    let slices = slices(table, &mut Random::seeded(name));
+    let checked = ReadOptions::default().with_require_checksums(true);
+    written(name, table, &slices, options.with_page_bytes(3_000), checked)
 }
 
 fn written(
@@ -39,6 +42,7 @@ fn written(
     table: &RecordBatch,
     batches: &[RecordBatch],
     options: WriteOptions,
+    read: ReadOptions,
 ) -> Check {
     let scratch = Scratch::new();
     let version = options.version();
@@ -53,8 +57,7 @@ fn written(
     reading::same(&format!("{how}: rows"), summary.num_rows, table.num_rows() as u64)?;
     let bytes = std::fs::read(&scratch.0).unwrap();
     reading::same(&format!("{how}: bytes"), summary.file_bytes, bytes.len() as u64)?;
-    let reader = FileReader::from_bytes(bytes, lancet::ReadOptions::default())
-        .doing(|| format!("{how}: open"))?;
+    let reader = FileReader::from_bytes(bytes, read).doing(|| format!("{how}: open"))?;
     reading::same(&format!("{how}: version"), reader.version(), version)?;
     reading::everything(name, &reader, table).map_err(|failure| match failure {
         Failure::Unsupported(what) => Failure::Unsupported(format!("{how}: {what}")),

@@ -121,6 +121,11 @@ pub fn exercise(bytes: &[u8]) -> Reached {
     drop(reader.take(&[last, 0, last / 2]));
     drop(reader.inspect());
     drop(reader.verify());
+    if let Ok(reader) =
+        FileReader::from_bytes(bytes.to_vec(), options().with_verify_checksums(true))
+    {
+        drop(reader.take(&[last, 0, last / 2]));
+    }
     reached
 }
 

@@ -14,6 +14,7 @@ use crate::read::cache::CachedPage;
 use crate::read::columns::FileColumns;
 use crate::read::file::OpenFile;
 use crate::read::projection::Projection;
+use crate::read::steps::check_lengths;
 use crate::rows::RowRanges;
 use crate::span::Span;
 
@@ -57,7 +58,7 @@ impl ArrayRead {
     }
 
     pub(in crate::read) fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        self.file.check_fetched(&self.spans, &bytes)?;
+        check_lengths(&self.spans, &bytes)?;
         self.advance(bytes)?;
         self.skip_empty_rounds()
     }

@@ -35,6 +35,10 @@ const PARALLEL_BYTES: usize = 1 << 20;
 impl FileReader {
     /// Drives a read of rows.
     pub(super) fn run_rows(&self, mut read: RowsRead) -> Result<RecordBatch> {
+        if self.file.checksums.is_some() {
+            // Checksums are those of blocks, of which values are parts.
+            return self.run(self.file.request_rows(read));
+        }
         while !read.spans().is_empty() {
             if let Some(disk) = &self.disk {
                 read_long_values(disk, &mut read)?;

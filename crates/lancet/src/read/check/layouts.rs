@@ -1,6 +1,6 @@
 //! Checks the columns of a file of 2.1 or 2.2; the steps are those of [`super::verify`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -44,11 +44,11 @@ pub(super) async fn verify(
     }
     steps.finish_steps(2);
     if found.is_clean() {
+        let by_number: BTreeMap<u32, &LoadedColumn<'_>> =
+            columns.iter().map(|column| (column.leaf.column, column)).collect();
         read_fields(file, io, found, steps, |projection| {
-            let of_field = |column: &&LoadedColumn<'_>| {
-                projection.leaves().iter().any(|leaf| leaf.column == column.leaf.column)
-            };
-            let columns: Vec<&LoadedColumn<'_>> = columns.iter().filter(of_field).collect();
+            let of_field = projection.leaves().iter().map(|leaf| by_number.get(&leaf.column));
+            let columns: Vec<&LoadedColumn<'_>> = of_field.flatten().copied().collect();
             Ok((stretches(file, &columns), known.stored_bytes(projection.leaves())))
         })
         .await?;

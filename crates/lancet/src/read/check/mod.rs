@@ -1,6 +1,7 @@
 //! What a file is made of, and whether it is sound.
 
 mod arrays;
+mod blocks;
 mod inspect;
 mod layouts;
 mod verify;

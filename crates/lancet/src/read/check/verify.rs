@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use arrow_schema::Schema;
 
+use super::blocks::BufferNames;
 use super::{arrays, layouts, zones};
 use crate::container::checksums::BufferChecksum;
 use crate::error::{Corrupt, Error, Locate, Result, ensure};
@@ -171,7 +172,13 @@ impl Verification {
         steps: &mut StepCount,
     ) -> Result<()> {
         let loaded = file.load_checksums(io).await;
-        let Some(Some(checksums)) = self.note(loaded)? else { return Ok(()) };
+        let Some(checksums) = self.note(loaded)? else { return Ok(()) };
+        let Some(checksums) = checksums else {
+            if file.options.require_checksums {
+                self.note::<()>(Err(Error::corrupt("the file has no checksums")))?;
+            }
+            return Ok(());
+        };
         let columns = (0..).take(file.index.columns.len());
         for (column, place) in columns.filter_map(|c| Some((c, file.zone_place(c)?.0.ok()?))) {
             if checksums.of(place.span).is_none() {
@@ -179,12 +186,21 @@ impl Verification {
                 self.note(missing.in_column(column))?;
             }
         }
-        for buffer in &checksums.buffers {
-            let compared = compare(file, io, buffer).await;
-            self.note(place(compared, &buffer.span, pages))?;
-            self.num_checksums = self.num_checksums.saturating_add(1);
-            steps.add(buffer.span.len());
+        let names = BufferNames::new(pages);
+        match &checksums.blocks {
+            Some((blocks, sums)) => {
+                self.compare_blocks(file, io, (&checksums, blocks, sums), &names, steps).await?;
+            }
+            None => {
+                for buffer in &checksums.buffers {
+                    let compared = compare(file, io, buffer).await;
+                    self.note(names.place(compared, buffer.span))?;
+                    steps.add(buffer.span.len());
+                }
+            }
         }
+        let compared = checksums.buffers.len() as u64;
+        self.num_checksums = self.num_checksums.saturating_add(compared);
         for page in pages {
             for (i, span) in page.buffers.iter().enumerate() {
                 if !span.is_empty() && checksums.of(*span).is_none() {
@@ -197,26 +213,14 @@ impl Verification {
     }
 }
 
-async fn compare(file: &OpenFile, io: &Io, buffer: &BufferChecksum) -> Result<()> {
+/// Checks one buffer as a whole.
+pub(super) async fn compare(file: &OpenFile, io: &Io, buffer: &BufferChecksum) -> Result<()> {
     ensure!(
         buffer.span.end() <= file.index.data_end,
         "a checksum is for the bytes {:?}, which are not data",
         buffer.span
     );
     buffer.check(&file.read_buffer(io, buffer.span).await?)
-}
-
-/// Names the page buffer that lies at `span`, or the position in the file.
-fn place<T>(result: Result<T>, span: &Span, pages: &[PlacedPage<'_>]) -> Result<T> {
-    if result.is_ok() {
-        return result;
-    }
-    for page in pages {
-        if let Some(buffer) = page.buffers.iter().position(|buffer| buffer == span) {
-            return result.in_buffer(buffer).in_page(page.number).in_column(page.column);
-        }
-    }
-    result.at(span.start())
 }
 
 /// Reads the columns of each top-level field together, in stretches of rows.

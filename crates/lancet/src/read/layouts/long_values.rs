@@ -43,8 +43,7 @@ impl LayoutRead {
     /// The long values among what is to be read next. What is not supplied by
     /// [`LayoutRead::supply_long_values`] stays among the spans.
     pub(in crate::read) fn long_values(&self) -> Vec<LongValues> {
-        // Checksums are those of spans as a whole.
-        if self.stage != Stage::Data || self.file.checksums.is_some() {
+        if self.stage != Stage::Data {
             return Vec::new();
         }
         let leaves = self.leaves.iter().enumerate();

@@ -22,6 +22,7 @@ use crate::page::SinkValues;
 use crate::parallel::in_parallel_mut;
 use crate::read::file::OpenFile;
 use crate::read::projection::Projection;
+use crate::read::steps::check_lengths;
 use crate::rows::RowRanges;
 use crate::schema::to_arrow;
 use crate::span::Span;
@@ -81,7 +82,7 @@ impl LayoutRead {
 
     /// Takes the bytes of [`LayoutRead::spans`], in the same order.
     pub(in crate::read) fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
-        self.file.check_fetched(&self.spans, &bytes)?;
+        check_lengths(&self.spans, &bytes)?;
         self.advance(bytes)?;
         self.skip_empty_rounds()
     }
