@@ -14,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   lancet verify orders.lance
   lancet verify 'data/**/*.lance' more.lance
+  lancet verify orders.lance --require-checksums
   lancet verify orders.lance --json | jq '.problems[].rule'
 
 JSON is one object for one file, and a list of them for several or for a pattern.";
@@ -25,6 +26,9 @@ pub struct Args {
     /// Lance files to check: paths, patterns such as 'part-*.lance', URLs, - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+    /// A file without checksums is not sound: damage can be what makes it look so
+    #[arg(long)]
+    require_checksums: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -114,6 +118,15 @@ fn verify(args: &Args, path: &Path, quiet: bool) -> Result<Verification> {
         })
     });
     bar.finish_and_clear();
+    let verified = verified.map(|mut found| {
+        if args.require_checksums && !found.has_checksums && found.problems.is_empty() {
+            let mut missing = Corrupt::default();
+            missing.rule =
+                "the file has no checksums, and --require-checksums asks for them".into();
+            found.problems.push(missing);
+        }
+        found
+    });
     match verified {
         Err(LancetError::Corrupt(corrupt)) => {
             let mut found = Verification::default();
@@ -132,9 +145,9 @@ fn lines(found: &Verification) -> Vec<String> {
 }
 
 fn checked(found: &Verification) -> String {
-    let checksums = match found.num_checksums {
-        0 => "no checksums in the file".into(),
-        n => format!("{} checksums", units::count(n)),
+    let checksums = match found.has_checksums {
+        false => "no checksums in the file".into(),
+        true => format!("{} checksums", units::count(found.num_checksums)),
     };
     let zone_maps = match found.num_zone_maps {
         0 => String::new(),

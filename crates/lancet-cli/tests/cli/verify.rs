@@ -20,6 +20,26 @@ fn a_sound_file() {
 }
 
 #[test]
+fn checksums_can_be_required() {
+    let dir = with_lance("verify_required");
+    assert!(dir.lancet("verify t.lance --require-checksums").ok().contains("sound"));
+    // Written by the reference, which knows of none.
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../lancet/tests/small/all_null_v22.lance");
+    dir.write("old.lance", &std::fs::read(old).unwrap());
+    assert!(dir.lancet("verify old.lance").ok().contains("no checksums in the file"));
+    let ran = dir.lancet("verify old.lance --require-checksums");
+    assert_eq!((ran.code, ran.stdout.contains("has no checksums")), (1, true), "{}", ran.stdout);
+    // The count of global buffers, without which the checksums are not found.
+    let mut bytes = std::fs::read(dir.path("t.lance")).unwrap();
+    let count = bytes.len() - 16;
+    assert_eq!(bytes[count], 2);
+    bytes[count] = 1;
+    dir.write("t.lance", &bytes);
+    let ran = dir.lancet("verify t.lance");
+    assert_eq!((ran.code, ran.stdout.contains("checksums")), (1, true), "{}", ran.stdout);
+}
+
+#[test]
 fn a_damaged_file() {
     let dir = with_lance("verify_damaged");
     let mut bytes = std::fs::read(dir.path("t.lance")).unwrap();

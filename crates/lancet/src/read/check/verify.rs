@@ -47,7 +47,9 @@ pub struct Verification {
     pub unread: Vec<String>,
     /// Pages that were checked.
     pub num_pages: u64,
-    /// Buffers whose checksum was compared; 0 if the file has no checksums.
+    /// Whether the file has checksums.
+    pub has_checksums: bool,
+    /// Buffers whose checksum was compared.
     pub num_checksums: u64,
     /// Zone maps that were checked.
     pub num_zone_maps: u64,
@@ -172,13 +174,8 @@ impl Verification {
         steps: &mut StepCount,
     ) -> Result<()> {
         let loaded = file.load_checksums(io).await;
-        let Some(checksums) = self.note(loaded)? else { return Ok(()) };
-        let Some(checksums) = checksums else {
-            if file.options.require_checksums {
-                self.note::<()>(Err(Error::corrupt("the file has no checksums")))?;
-            }
-            return Ok(());
-        };
+        let Some(Some(checksums)) = self.note(loaded)? else { return Ok(()) };
+        self.has_checksums = true;
         let columns = (0..).take(file.index.columns.len());
         for (column, place) in columns.filter_map(|c| Some((c, file.zone_place(c)?.0.ok()?))) {
             if checksums.of(place.span).is_none() {
