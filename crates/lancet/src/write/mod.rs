@@ -12,6 +12,7 @@ mod columns;
 mod dictionary;
 mod entries;
 mod long_row;
+mod new_file;
 mod options;
 mod page;
 mod plan;
@@ -19,6 +20,7 @@ mod sink;
 mod summary;
 #[cfg(test)]
 mod test_plans;
+mod unfinished;
 mod zone_map;
 
 use std::io::Write;
@@ -37,9 +39,9 @@ use crate::span::Span;
 use crate::version::Version;
 use crate::zones::ROWS_PER_ZONE;
 use columns::{ReadyPages, WaitingColumns};
+pub use new_file::NewFile;
 pub use options::WriteOptions;
 use plan::plan_columns;
-pub use sink::NewFile;
 use sink::Sink;
 pub use summary::{ColumnSummary, PageSummary, WriteSummary};
 

@@ -1,9 +1,6 @@
 //! Where the bytes of a new file go.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::{BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 
 use crate::container::checksums::NewChecksums;
 use crate::container::write::padding;
@@ -58,77 +55,6 @@ impl<W: Write> Sink<W> {
     pub(super) fn into_inner(mut self) -> Result<W> {
         self.inner.flush().map_err(|e| Error::io("cannot write the file", e))?;
         Ok(self.inner)
-    }
-}
-
-/// A file that appears under its name only when it is complete.
-#[derive(Debug)]
-pub struct NewFile {
-    file: BufWriter<File>,
-    /// Where the bytes go until then, beside the final name; `None` once renamed.
-    temporary: Option<PathBuf>,
-    path: PathBuf,
-}
-
-impl NewFile {
-    pub(super) fn create(path: &Path) -> Result<Self> {
-        let Some(name) = path.file_name() else {
-            return Err(Error::invalid(format!("{} is not a file name", path.display())));
-        };
-        let (temporary, file) = create_beside(path, name)
-            .map_err(|e| Error::io(format!("cannot create {}", path.display()), e))?;
-        let file = BufWriter::with_capacity(1 << 20, file);
-        Ok(Self { file, temporary: Some(temporary), path: path.to_owned() })
-    }
-
-    /// Makes the file appear under its name.
-    pub(super) fn publish(mut self) -> Result<()> {
-        let failed = |e| Error::io(format!("cannot finish {}", self.path.display()), e);
-        self.file.flush().map_err(failed)?;
-        self.file.get_ref().sync_data().map_err(failed)?;
-        if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path).map_err(failed)?;
-        }
-        self.temporary = None;
-        Ok(())
-    }
-}
-
-/// Makes a new hidden file beside `path`. Its name tells the process, and which of its attempts.
-fn create_beside(path: &Path, name: &OsStr) -> std::io::Result<(PathBuf, File)> {
-    let mut attempt = 0_u32;
-    loop {
-        let mut hidden = OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}-{attempt}.tmp", std::process::id()));
-        let temporary = path.with_file_name(hidden);
-        match File::create_new(&temporary) {
-            Ok(file) => return Ok((temporary, file)),
-            // Another writer of this process, or what is left of one that was killed.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < 1000 => {
-                attempt += 1;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-impl Write for NewFile {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            // Nothing can be done about a failure here, and the name says what the file is.
-            let _ = fs::remove_file(temporary);
-        }
     }
 }
 

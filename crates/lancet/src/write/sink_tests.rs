@@ -1,4 +1,4 @@
-use std::io;
+use std::io::{self, ErrorKind};
 
 use super::*;
 use crate::span::span;
@@ -52,32 +52,4 @@ fn failures_of_the_disk_come_through() {
     assert_eq!(sink.position(), 0);
     let Err(error) = sink.into_inner() else { panic!() };
     failed(error);
-}
-
-#[test]
-fn a_file_appears_when_it_is_complete() {
-    let folder = std::env::temp_dir().join(format!("lancet-sink-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("a.lance");
-    let names = || {
-        let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
-        entries.map(|name| name.into_string().unwrap()).collect::<Vec<_>>()
-    };
-    let mut dropped = NewFile::create(&path).unwrap();
-    dropped.write_all(b"half").unwrap();
-    // A second writer of the same name has a file of its own.
-    let mut kept = NewFile::create(&path).unwrap();
-    assert_eq!(names().len(), 2);
-    assert!(names().iter().all(|name| name.starts_with(".a.lance.") && name.ends_with(".tmp")));
-    kept.write_all(b"whole").unwrap();
-    drop(dropped);
-    kept.publish().unwrap();
-    assert_eq!(names(), ["a.lance"]);
-    assert_eq!(fs::read(&path).unwrap(), b"whole");
-    fs::remove_dir_all(&folder).unwrap();
-
-    let Err(Error::Io { context, .. }) = NewFile::create(&path) else { panic!() };
-    assert!(context.starts_with("cannot create ") && context.ends_with("a.lance"), "{context}");
-    let Err(Error::Invalid(what)) = NewFile::create(Path::new("/")) else { panic!() };
-    assert_eq!(what, "/ is not a file name");
 }
