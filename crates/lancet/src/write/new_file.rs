@@ -45,7 +45,7 @@ const NAME_BYTES: usize = 200;
 /// ```
 #[derive(Debug)]
 pub struct NewFile {
-    file: BufWriter<File>,
+    file: BufWriter<Disk>,
     /// Where the bytes go until then, beside the final name; `None` once renamed.
     temporary: Option<PathBuf>,
     /// The final name; not that of a link to it.
@@ -70,7 +70,7 @@ impl NewFile {
             None => (path.to_owned(), name.to_owned(), None),
         };
         let (temporary, file) = create_beside(&path, &name, old.as_ref()).map_err(failed)?;
-        let file = BufWriter::with_capacity(1 << 20, file);
+        let file = BufWriter::with_capacity(1 << 20, Disk(file));
         Ok(Self { file, temporary: Some(temporary), path, bytes: 0, failed: false })
     }
 
@@ -84,14 +84,14 @@ impl NewFile {
             return Err(io::Error::other("a write failed before"));
         }
         self.file.flush()?;
-        self.file.get_ref().sync_all()?;
-        let folder = open_folder(&self.path)?;
+        attempt(Step::Sync, || self.file.get_ref().0.sync_all())?;
+        let folder = attempt(Step::OpenFolder, || open_folder(&self.path))?;
         if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path)?;
+            attempt(Step::Rename, || fs::rename(temporary, &self.path))?;
             unfinished::remove(temporary);
         }
         self.temporary = None;
-        sync_folder(folder)?;
+        attempt(Step::SyncFolder, || sync_folder(folder))?;
         Ok(self.bytes)
     }
 
@@ -113,6 +113,39 @@ impl NewFile {
     /// for a program that is about to end in the middle of its work, on a signal say.
     pub fn abandon_all() {
         unfinished::abandon_all();
+    }
+}
+
+/// What the system is asked for. Tests have each of it fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Create,
+    Write,
+    Sync,
+    OpenFolder,
+    Rename,
+    SyncFolder,
+}
+
+#[cfg(not(test))]
+fn attempt<T>(_: Step, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    act()
+}
+
+#[cfg(test)]
+use tests::attempt;
+
+/// A file whose writes may fail in tests.
+#[derive(Debug)]
+struct Disk(File);
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        attempt(Step::Write, || self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -145,7 +178,8 @@ fn create_beside(path: &Path, name: &OsStr, old: Option<&Metadata>) -> io::Resul
     // Seeded by the system.
     let random = RandomState::new().build_hasher().finish();
     let temporary = path.with_file_name(format!(".{name}.{random:016x}{ENDING}"));
-    let file = unfinished::create(&temporary, || create_new(&temporary, old))?;
+    let file =
+        unfinished::create(&temporary, || attempt(Step::Create, || create_new(&temporary, old)))?;
     // Held for as long as the file is open. Some file systems know no locks.
     let _ = file.try_lock();
     Ok((temporary, file))
