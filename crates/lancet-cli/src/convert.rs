@@ -1,6 +1,6 @@
 //! `lancet convert`: one file format into another, for one file or for many.
 
-use std::io::{Write, stderr};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::lines::{Report, Width};
 use crate::output::OutputFile;
 use crate::places::{Access, FormatName, InputFile, Target};
 use crate::summary::{Converted, Summary};
-use crate::{copy, explain, units};
+use crate::{copy, explain, terminal, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -121,7 +121,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
             Err(Error::Message(message)) => {
                 if jobs.len() > 1 {
                     out.flush()?;
-                    let _ = writeln!(stderr(), "error: {message}");
+                    terminal::tell(&format!("error: {message}"));
                 }
                 summary.add_failed(&job.input, &message);
                 last_error = Some(message);
@@ -132,8 +132,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     if args.json {
         writeln!(out, "{:#}", summary.to_json(start.elapsed()))?;
     } else if !quiet && (last_error.is_none() || jobs.len() > 1) {
-        // A closed standard error must not turn a finished conversion into a failure.
-        let _ = writeln!(stderr(), "{}", summary.line(start.elapsed()));
+        terminal::tell(&summary.line(start.elapsed()));
     }
     match last_error {
         None => Ok(()),
@@ -216,7 +215,7 @@ impl Args {
         let copied = copy::fill(input, output, quiet).map_err(name_option)?;
         if let Some(summary) = copied.summary.as_ref().filter(|_| self.explain) {
             if one_of_many {
-                writeln!(out, "{}", name.display())?;
+                terminal::line(out, &name.to_string_lossy())?;
             }
             explain::write(summary, &mut Report::new(out, self.width.get()))?;
         }

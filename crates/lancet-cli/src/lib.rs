@@ -36,6 +36,7 @@ mod stats;
 mod summary;
 mod table;
 mod take;
+mod terminal;
 mod text;
 mod time_zones;
 mod units;
@@ -128,7 +129,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(Error::Usage(message)) => (message, ExitCode::from(2)),
     };
     let _ = out.flush(); // what came before the error is still of use
-    let _ = writeln!(std::io::stderr(), "error: {message}");
+    terminal::tell(&format!("error: {message}"));
     code
 }
 

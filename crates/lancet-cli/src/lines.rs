@@ -6,6 +6,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::error::Result;
 use crate::table::{Grid, terminal_width};
+use crate::terminal::printable;
 
 /// Reports are never narrower than this: figures need some room.
 const LEAST_WIDTH: u16 = 20;
@@ -43,7 +44,7 @@ impl<'a> Report<'a> {
 
     /// A line; a long one goes on below, indented.
     pub fn line(&mut self, text: impl AsRef<str>) -> Result<()> {
-        let text = text.as_ref();
+        let text = &*printable(text.as_ref());
         let Some(width) = self.width else { return Ok(writeln!(self.out, "{text}")?) };
         wrapped(text, width).iter().try_for_each(|line| Ok(writeln!(self.out, "{line}")?))
     }
@@ -64,7 +65,7 @@ impl<'a> Report<'a> {
                 line = " ".repeat(1 + HANG);
             }
             line.push(' ');
-            line.push_str(word);
+            line.push_str(&printable(word));
         }
         Ok(writeln!(self.out, "{line}")?)
     }

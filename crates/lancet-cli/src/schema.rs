@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::Format;
 use crate::input::{Selection, TextOptions};
 use crate::places::{self, Access, FormatName, InputFile};
-use crate::units;
+use crate::{terminal, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -104,7 +104,8 @@ impl Described {
     fn write(&self, path: &Path, out: &mut dyn Write) -> Result<()> {
         let version = self.version.as_ref().map(|v| format!(" {v}")).unwrap_or_default();
         let rows = self.rows.map(|n| format!(", {}", units::rows(n))).unwrap_or_default();
-        writeln!(out, "{}: {}{version}{rows}", path.display(), self.format.name())?;
+        let (path, format) = (path.display(), self.format.name());
+        terminal::line(out, &format!("{path}: {format}{version}{rows}"))?;
         for field in self.schema.fields() {
             write_field(field, 1, out)?;
         }
@@ -120,7 +121,7 @@ fn write_field(field: &Field, depth: usize, out: &mut dyn Write) -> Result<()> {
     let null = if field.is_nullable() { "" } else { " not null" };
     let indent = "  ".repeat(depth);
     let (name, kind) = (field.name().escape_debug(), kind(field.data_type()));
-    writeln!(out, "{indent}{name}: {kind}{null}")?;
+    terminal::line(out, &format!("{indent}{name}: {kind}{null}"))?;
     write_metadata(field.metadata(), depth + 2, out)?;
     children(field.data_type()).iter().try_for_each(|child| write_field(child, depth + 1, out))
 }

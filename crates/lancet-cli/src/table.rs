@@ -7,6 +7,7 @@ use arrow_schema::DataType;
 use comfy_table::{CellAlignment, ColumnConstraint, LineStyle, Row, Table, Width, presets};
 
 use crate::show::Show;
+use crate::terminal::is_command;
 use crate::time_zones;
 
 /// Longest text of a cell, in characters.
@@ -162,7 +163,7 @@ fn shortened(text: &str) -> String {
             short.push('…');
             break;
         }
-        if c.is_control() {
+        if is_command(c) {
             short.extend(c.escape_default());
         } else {
             short.push(c);

@@ -1,6 +1,6 @@
 //! `lancet verify`: checks every rule of the format over whole files.
 
-use std::io::{Write, stderr};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use lancet::{Corrupt, Error as LancetError, ReadOptions, Verification};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
 use crate::places::{self, Access, InputFile};
-use crate::{progress, units};
+use crate::{progress, terminal, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,9 +53,10 @@ fn verify_one(args: &Args, path: &Path, quiet: bool, out: &mut dyn Write) -> Res
     } else {
         match lines(&found) {
             lines if lines.is_empty() => {
-                writeln!(out, "{}: sound ({})", path.display(), checked(&found))?;
+                let sound = format!("{}: sound ({})", path.display(), checked(&found));
+                terminal::line(out, &sound)?;
             }
-            lines => lines.iter().try_for_each(|line| writeln!(out, "{line}"))?,
+            lines => lines.iter().try_for_each(|line| terminal::line(out, line))?,
         }
     }
     match found.problems.len() as u64 {
@@ -80,16 +81,16 @@ fn verify_all(args: &Args, paths: &[PathBuf], quiet: bool, out: &mut dyn Write) 
                     continue;
                 }
                 for line in &lines {
-                    writeln!(out, "{name}: {line}")?;
+                    terminal::line(out, &format!("{name}: {line}"))?;
                 }
                 if lines.is_empty() {
-                    writeln!(out, "{name}: sound ({})", checked(&found))?;
+                    terminal::line(out, &format!("{name}: sound ({})", checked(&found)))?;
                 }
             }
             Err(Error::Message(message)) => {
                 num_bad += 1;
                 out.flush()?;
-                let _ = writeln!(stderr(), "error: {message}");
+                terminal::tell(&format!("error: {message}"));
                 reports.push(json!({ "file": name.to_string(), "sound": false, "error": message }));
             }
             Err(other) => return Err(other),

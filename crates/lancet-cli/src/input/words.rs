@@ -1,12 +1,8 @@
 //! What lancet has to say about a text besides its rows, on standard error.
 
-use std::io::{Write, stderr};
 use std::path::Path;
 
-/// One line. A closed standard error is no reason to fail.
-pub fn tell(line: &str) {
-    let _ = writeln!(stderr(), "{line}");
-}
+pub use crate::terminal::tell;
 
 /// Says of columns of numbers that no type holds exactly that they are text now.
 pub fn tell_unholdable(path: &Path, names: &[String]) {

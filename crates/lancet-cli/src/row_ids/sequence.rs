@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Args;
 use crate::error::{InFile, Result};
 use crate::table::Grid;
-use crate::units;
+use crate::{terminal, units};
 
 /// Shows a file that holds one sequence.
 pub fn show(path: &Path, args: &Args, out: &mut dyn Write) -> Result<()> {
@@ -28,7 +28,7 @@ pub fn show(path: &Path, args: &Args, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{report:#}")?;
         return Ok(());
     }
-    writeln!(out, "{}: {}", path.display(), described(&sequence, bytes.len()))?;
+    terminal::line(out, &format!("{}: {}", path.display(), described(&sequence, bytes.len())))?;
     if !sequence.segments().is_empty() {
         writeln!(out, "\n{}", segment_table(&sequence))?;
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Args, sequence};
 use crate::error::{Error, InFile, Result};
 use crate::table::Grid;
-use crate::units;
+use crate::{terminal, units};
 
 /// As many ranges of ids are shown of a fragment.
 const MAX_RANGES: usize = 4;
@@ -61,7 +61,7 @@ pub fn show(manifest: &Manifest, args: &Args, out: &mut dyn Write) -> Result<()>
         let json = manifest_json(manifest, &fragments, args)?;
         return Ok(writeln!(out, "{json:#}")?);
     }
-    writeln!(out, "{}: {}", args.path.display(), summary(manifest))?;
+    terminal::line(out, &format!("{}: {}", args.path.display(), summary(manifest)))?;
     if fragments.is_empty() {
         return Ok(());
     }

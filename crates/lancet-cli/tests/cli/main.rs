@@ -12,6 +12,12 @@ mod errors;
 mod foreign;
 mod help;
 mod lancet;
+#[cfg(unix)]
+#[path = "../../../lancet/tests/support/mutate/mod.rs"]
+#[expect(dead_code, reason = "each test uses a part of the engine")]
+mod mutate;
+#[cfg(unix)]
+mod names;
 mod options;
 mod places;
 mod read;
