@@ -2,13 +2,12 @@
 //!
 //! | target | how |
 //! |---|---|
-//! | a file on disk | under a hidden name beside it; [`OutputFile::finish`] renames it |
+//! | a file on disk | as a [`lancet::NewFile`], which [`OutputFile::finish`] has appear |
 //! | a URL | into a temporary file; [`OutputFile::finish`] sends it |
 //! | standard output, a named pipe, a device | as the bytes come |
 //!
 //! A command that fails leaves neither a half file nor a damaged old one.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -23,7 +22,7 @@ use crate::dictionaries::Dictionaries;
 use crate::error::{InFile, Result};
 use crate::format::{Compression, Format};
 use crate::parquet_types;
-use crate::places::{Bytes, End, Target};
+use crate::places::{Bytes, Closed, Target};
 use crate::text::TextFile;
 
 /// A Parquet row group ends at this size on disk, or when its writers hold as much memory as they
@@ -32,8 +31,8 @@ const ROW_GROUP_BYTES: usize = 128 << 20;
 
 /// A file on its way to its place.
 pub struct OutputFile {
-    writer: Writer, // before `end`: it must be closed when a temporary file is removed
-    end: End,
+    writer: Writer,
+    closed: Closed,
     name: PathBuf,
 }
 
@@ -49,11 +48,12 @@ enum Writer {
 impl OutputFile {
     /// Starts a file; `options` matter for Lance, and their memory limit for Parquet.
     pub fn create(target: &Target, schema: &SchemaRef, options: &WriteOptions) -> Result<Self> {
-        let (bytes, end) = target.start()?;
+        let bytes = target.start()?;
+        let closed = bytes.closed();
         let name = target.name().to_owned();
         match Writer::create(bytes, target.format(), target.compression(), schema, options) {
-            Ok(writer) => Ok(Self { writer, end, name }),
-            Err(message) => Err(end.failed(message, &name)),
+            Ok(writer) => Ok(Self { writer, closed, name }),
+            Err(message) => Err(closed.failed(message, &name)),
         }
     }
 
@@ -69,14 +69,14 @@ impl OutputFile {
 
     /// Appends rows.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer.write(batch).map_err(|message| self.end.failed(message, &self.name))
+        self.writer.write(batch).map_err(|message| self.closed.failed(message, &self.name))
     }
 
     /// Completes the file. Returns its size, and of Lance files the summary.
     pub fn finish(self) -> Result<(u64, Option<WriteSummary>)> {
-        let Self { writer, end, name } = self;
-        let summary = writer.finish().map_err(|message| end.failed(message, &name))?;
-        Ok((end.finish(&name)?, summary))
+        let Self { writer, closed, name } = self;
+        let finished = writer.finish().and_then(|(bytes, summary)| Ok((bytes.finish()?, summary)));
+        finished.map_err(|message| closed.failed(message, &name))
     }
 }
 
@@ -137,27 +137,19 @@ impl Writer {
         }
     }
 
-    fn finish(self) -> Result<Option<WriteSummary>, String> {
-        match self {
+    /// Ends the format. The bytes still have to reach their place.
+    fn finish(self) -> Result<(Bytes, Option<WriteSummary>), String> {
+        let bytes = match self {
             Self::Lance(writer) => {
-                let (summary, mut bytes) = writer.finish_into().map_err(line)?;
-                bytes.flush().map_err(line)?;
-                return Ok(Some(summary));
+                let (summary, bytes) = writer.finish_into().map_err(line)?;
+                return Ok((bytes, Some(summary)));
             }
-            Self::ArrowFile(mut writer, _) => {
-                writer.finish().map_err(line)?;
-                writer.flush().map_err(line)
-            }
-            Self::ArrowStream(mut writer) => {
-                writer.finish().map_err(line)?;
-                writer.flush().map_err(line)
-            }
-            Self::Parquet(writer, _) => {
-                writer.into_inner().map_err(line).and_then(|mut bytes| bytes.flush().map_err(line))
-            }
+            Self::ArrowFile(writer, _) => writer.into_inner().map_err(line),
+            Self::ArrowStream(writer) => writer.into_inner().map_err(line),
+            Self::Parquet(writer, _) => writer.into_inner().map_err(line),
             Self::Text(file) => file.finish(),
-        }?;
-        Ok(None)
+        };
+        Ok((bytes?, None))
     }
 }
 

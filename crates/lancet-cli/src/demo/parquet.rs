@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
+use lancet::NewFile;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
@@ -20,7 +21,6 @@ use parquet::file::properties::WriterProperties;
 use super::message;
 use super::write::{SHOWN_COLUMNS, Written};
 use crate::error::{InFile, Result};
-use crate::places::Temporary;
 
 /// How a Parquet file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +66,7 @@ impl Flavour {
 
 /// A file on its way.
 pub struct ParquetFile {
-    writer: ArrowWriter<File>, // before `temporary`: it must be closed when the file is removed
-    temporary: Temporary,
+    writer: ArrowWriter<NewFile>,
     path: PathBuf,
     flavour: Flavour,
     time: Duration,
@@ -77,10 +76,10 @@ impl ParquetFile {
     pub fn create(dir: &Path, flavour: Flavour, schema: SchemaRef) -> Result<Self> {
         let path = dir.join(flavour.file_name());
         let start = Instant::now();
-        let (temporary, file) = Temporary::beside(&path).in_file(&path)?;
+        let file = NewFile::create(&path).in_file(&path)?;
         let properties = Some(flavour.properties());
         let writer = ArrowWriter::try_new(file, schema, properties).in_file(&path)?;
-        Ok(Self { writer, temporary, path, flavour, time: start.elapsed() })
+        Ok(Self { writer, path, flavour, time: start.elapsed() })
     }
 
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -91,11 +90,11 @@ impl ParquetFile {
     }
 
     pub fn finish(self) -> Result<Written> {
-        let Self { writer, temporary, path, flavour, mut time } = self;
+        let Self { mut writer, path, flavour, mut time } = self;
         let start = Instant::now();
-        let metadata = writer.close().in_file(&path)?;
+        let metadata = writer.finish().in_file(&path)?;
+        let bytes = writer.into_inner().in_file(&path)?.publish().in_file(&path)?;
         time += start.elapsed();
-        let bytes = temporary.rename(&path).in_file(&path)?;
         let columns = SHOWN_COLUMNS.map(|name| column_bytes(&metadata, name));
         Ok(Written { name: flavour.name(), flavour: Some(flavour), path, bytes, time, columns })
     }

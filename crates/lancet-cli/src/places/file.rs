@@ -213,7 +213,7 @@ impl InputFile {
 }
 
 /// A device may never end, so it is read where it is, by readers that look at its beginning first.
-fn is_endless(metadata: &std::fs::Metadata) -> bool {
+pub fn is_endless(metadata: &std::fs::Metadata) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
@@ -239,7 +239,7 @@ fn renamed(error: Error, path: &Path, name: &Path) -> Error {
 }
 
 fn temporary_file(ending: &str) -> Result<(Temporary, File)> {
-    Temporary::anywhere(ending)
+    Temporary::new(ending)
         .map_err(|error| Error::new(format!("cannot make a temporary file: {error}")))
 }
 

@@ -4,6 +4,7 @@
 mod cloud;
 mod file;
 mod format;
+mod leftovers;
 mod patterns;
 mod remote;
 mod target;
@@ -13,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-pub use file::InputFile;
+pub use file::{InputFile, is_endless};
 pub use format::FormatName;
 pub use patterns::expand;
 pub use remote::Remote;
-pub use target::{Bytes, End, Target};
+pub use target::{Bytes, Closed, Target};
 pub use temporary::Temporary;
 
 /// How places are reached.

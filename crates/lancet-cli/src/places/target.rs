@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Access, FormatName, Place, Remote, Temporary};
+use lancet::NewFile;
+
+use super::{Access, FormatName, Place, Remote, Temporary, leftovers};
 use crate::error::{Error, InFile, Result};
 use crate::format::{Compression, Format, is_table};
 
@@ -89,20 +91,19 @@ impl Target {
     }
 }
 
-/// What is left to do when all bytes are written.
-pub enum End {
-    Rename { temporary: Temporary, file: File, path: PathBuf },
-    Send { temporary: Temporary, remote: Box<Remote> },
-    Nothing(Arc<Pipe>),
+/// A file that takes bytes.
+pub enum Bytes {
+    /// On disk, where it appears when it is complete.
+    Disk(NewFile),
+    /// On its way to a URL.
+    Spool(BufWriter<File>, Temporary, Box<Remote>),
+    /// Whatever takes bytes as they come: a pipe, a device.
+    Piped(BufWriter<Piped>),
 }
-
-/// Where bytes go.
-pub type Bytes = Box<dyn Write + Send>;
 
 impl Target {
     /// Where the bytes go first.
-    pub fn start(&self) -> Result<(Bytes, End)> {
-        let buffered = |file: File| Box::new(BufWriter::with_capacity(1 << 20, file));
+    pub fn start(&self) -> Result<Bytes> {
         match &self.place {
             TargetPlace::Disk(path) if path.is_dir() => {
                 let what = if is_table(path) { "is a Lance table" } else { "is a directory" };
@@ -110,67 +111,94 @@ impl Target {
             }
             // A device or a pipe must not be replaced by a file.
             TargetPlace::Disk(path) if is_device(path) => {
-                let file = File::options().write(true).open(path).in_file(&self.name)?;
-                Ok(piped(Box::new(file)))
+                let file = File::options().append(true).open(path).in_file(&self.name)?;
+                Ok(Bytes::piped(Box::new(file)))
             }
             TargetPlace::Disk(path) => {
-                let (temporary, file) = Temporary::beside(path).in_file(&self.name)?;
-                let bytes = buffered(file.try_clone().in_file(&self.name)?);
-                Ok((bytes, End::Rename { temporary, file, path: path.clone() }))
+                leftovers::tell(path);
+                Ok(Bytes::Disk(NewFile::create(path).in_file(&self.name)?))
             }
             TargetPlace::Url(remote) => {
-                let (temporary, file) = Temporary::anywhere("part").in_file(&self.name)?;
-                Ok((buffered(file), End::Send { temporary, remote: remote.clone() }))
+                let (temporary, file) = Temporary::new("part").in_file(&self.name)?;
+                let file = BufWriter::with_capacity(1 << 20, file);
+                Ok(Bytes::Spool(file, temporary, remote.clone()))
             }
-            TargetPlace::Standard => Ok(piped(Box::new(io::stdout()))),
+            TargetPlace::Standard => Ok(Bytes::piped(Box::new(io::stdout()))),
         }
     }
 }
 
-impl End {
-    /// Has the complete file appear. Returns its size.
-    pub fn finish(self, name: &Path) -> Result<u64> {
+impl Bytes {
+    fn piped(to: Box<dyn Write + Send>) -> Self {
+        let piped = Piped { to, bytes: 0, closed: Arc::default() };
+        Self::Piped(BufWriter::with_capacity(1 << 16, piped))
+    }
+
+    /// Tells later whether a failed write was one to a pipe that nobody reads any more.
+    pub fn closed(&self) -> Closed {
         match self {
-            Self::Rename { temporary, file, path } => {
-                // Or a crash of the system could leave the name without the bytes.
-                file.sync_data().in_file(name)?;
-                drop(file);
-                temporary.rename(&path).in_file(name)
-            }
-            Self::Send { temporary, remote } => remote.upload(temporary.path()).in_file(name),
-            Self::Nothing(pipe) => Ok(pipe.bytes.load(Ordering::Relaxed)),
+            Self::Piped(piped) => Closed(Some(piped.get_ref().closed.clone())),
+            _ => Closed(None),
         }
     }
 
+    /// Has the complete file appear. Returns its size.
+    pub fn finish(mut self) -> Result<u64, String> {
+        self.flush().map_err(|error| error.to_string())?;
+        match self {
+            Self::Disk(file) => file.publish().map_err(|error| error.to_string()),
+            Self::Spool(file, temporary, remote) => {
+                drop(file);
+                remote.upload(temporary.path())
+            }
+            Self::Piped(piped) => Ok(piped.get_ref().bytes),
+        }
+    }
+}
+
+impl Write for Bytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Disk(file) => file.write(bytes),
+            Self::Spool(file, ..) => file.write(bytes),
+            Self::Piped(piped) => piped.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Disk(file) => file.flush(),
+            Self::Spool(file, ..) => file.flush(),
+            Self::Piped(piped) => piped.flush(),
+        }
+    }
+}
+
+/// Whether a pipe was closed by its reader.
+pub struct Closed(Option<Arc<AtomicBool>>);
+
+impl Closed {
     /// The error of a write: that nobody reads any more is none.
     pub fn failed(&self, message: String, name: &Path) -> Error {
-        match self {
-            Self::Nothing(pipe) if pipe.closed.load(Ordering::Relaxed) => Error::ClosedPipe,
-            _ => Error::new(message).about(name),
+        match &self.0 {
+            Some(closed) if closed.load(Ordering::Relaxed) => Error::ClosedPipe,
+            // The library names the file.
+            _ => Error::new(message).about_once(name),
         }
     }
 }
 
-/// What has gone through a pipe.
-#[derive(Default)]
-pub struct Pipe {
-    closed: AtomicBool,
-    bytes: AtomicU64,
-}
-
-/// Writes on, and notes in a [`Pipe`] what happens.
-struct Piped(Bytes, Arc<Pipe>);
-
-fn piped(to: Bytes) -> (Bytes, End) {
-    let pipe = Arc::<Pipe>::default();
-    let bytes = BufWriter::with_capacity(1 << 16, Piped(to, pipe.clone()));
-    (Box::new(bytes), End::Nothing(pipe))
+/// Writes on, and notes what happens.
+pub struct Piped {
+    to: Box<dyn Write + Send>,
+    bytes: u64,
+    closed: Arc<AtomicBool>,
 }
 
 impl Piped {
     fn note<T>(&self, result: io::Result<T>) -> io::Result<T> {
         if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
-            self.1.closed.store(true, Ordering::Relaxed);
+            self.closed.store(true, Ordering::Relaxed);
         }
         result
     }
@@ -178,14 +206,14 @@ impl Piped {
 
 impl Write for Piped {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.0.write(bytes);
+        let written = self.to.write(bytes);
         let written = self.note(written)?;
-        self.1.bytes.fetch_add(written as u64, Ordering::Relaxed);
+        self.bytes += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = self.0.flush();
+        let flushed = self.to.flush();
         self.note(flushed)
     }
 }

@@ -1,39 +1,34 @@
 //! Files that go away.
 
 use std::fs::{File, OpenOptions};
-use std::io::ErrorKind;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A file that is removed when this is dropped, unless it has got its final name before.
+/// Those that are there now.
+static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn all() -> MutexGuard<'static, Vec<PathBuf>> {
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file that is removed when this is dropped.
 #[derive(Debug)]
 pub struct Temporary {
     path: PathBuf,
-    renamed: bool,
 }
 
 impl Temporary {
-    /// A hidden file beside `path`, which it can replace at once: they share a disk.
-    pub fn beside(path: &Path) -> std::io::Result<(Self, File)> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let path = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let file = File::create(&path)?;
-        Ok((Self { path, renamed: false }, file))
-    }
-
-    /// A file in the folder of the system for temporary ones, which nobody else can read.
-    pub fn anywhere(ending: &str) -> std::io::Result<(Self, File)> {
-        let folder = std::env::temp_dir();
-        let mut attempt = 0_u32;
-        loop {
-            let name = format!("lancet-{}-{attempt}.{ending}", std::process::id());
-            let path = folder.join(name);
-            match new_private(&path) {
-                Ok(file) => return Ok((Self { path, renamed: false }, file)),
-                // Another one of this process, or what is left of one that was killed.
-                Err(e) if e.kind() == ErrorKind::AlreadyExists && attempt < 10_000 => attempt += 1,
-                Err(error) => return Err(error),
-            }
-        }
+    /// A file in the folder of the system for temporary ones, which nobody else can read or foresee.
+    pub fn new(ending: &str) -> std::io::Result<(Self, File)> {
+        // Seeded by the system.
+        let random = RandomState::new().build_hasher().finish();
+        let path = std::env::temp_dir().join(format!("lancet-{random:016x}.{ending}"));
+        // Under the lock, so that none is made after all were removed.
+        let mut all = all();
+        let file = new_private(&path)?;
+        all.push(path.clone());
+        Ok((Self { path }, file))
     }
 
     /// Where it is.
@@ -41,11 +36,13 @@ impl Temporary {
         &self.path
     }
 
-    /// Gives it its final name. Returns its size.
-    pub fn rename(mut self, path: &Path) -> std::io::Result<u64> {
-        std::fs::rename(&self.path, path)?;
-        self.renamed = true;
-        Ok(path.metadata()?.len())
+    /// Removes all there are, and lets none be made: for a program that is about to end.
+    pub fn abandon_all() {
+        let mut all = all();
+        for path in all.drain(..) {
+            let _ = std::fs::remove_file(path); // nothing can be done about a failure here
+        }
+        std::mem::forget(all);
     }
 }
 
@@ -60,9 +57,8 @@ fn new_private(path: &Path) -> std::io::Result<File> {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if !self.renamed {
-            let _ = std::fs::remove_file(&self.path); // nothing can be done about a failure here
-        }
+        let _ = std::fs::remove_file(&self.path); // nothing can be done about a failure here
+        all().retain(|path| *path != self.path);
     }
 }
 
@@ -72,8 +68,8 @@ mod tests {
 
     #[test]
     fn temporary_files_go_away_and_have_names_of_their_own() {
-        let (first, _file) = Temporary::anywhere("csv").unwrap();
-        let (second, _file) = Temporary::anywhere("csv").unwrap();
+        let (first, _file) = Temporary::new("csv").unwrap();
+        let (second, _file) = Temporary::new("csv").unwrap();
         assert_ne!(first.path(), second.path());
         assert_eq!(first.path().extension().unwrap(), "csv");
         let path = first.path().to_owned();

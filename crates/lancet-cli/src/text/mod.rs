@@ -20,7 +20,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
 use crate::format::{Compression, Format};
-use crate::time_zones;
+use crate::{terminal, time_zones};
 
 /// Turns batches into the text of a file.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl TextEncoder {
 }
 
 fn warn(line: &str) {
-    let _ = writeln!(std::io::stderr(), "warning: {line}"); // a closed standard error is no reason to fail
+    terminal::tell(&format!("warning: {line}"));
 }
 
 /// A text file that is being written.
@@ -139,15 +139,15 @@ impl<W: Write> TextFile<W> {
         self.out.write(&self.encoder.encode(batch)?)
     }
 
-    /// Completes the file.
-    pub fn finish(mut self) -> Result<(), String> {
+    /// Completes the text, and gives back where it went.
+    pub fn finish(mut self) -> Result<W, String> {
         self.out.write(self.encoder.end())?;
-        let out = match self.out {
+        match self.out {
             Sink::Plain(out) => Ok(out),
             Sink::Gzip(encoder) => encoder.finish(),
             Sink::Zstd(encoder) => encoder.finish(),
-        };
-        out.and_then(|mut out| out.flush()).map_err(line)
+        }
+        .map_err(line)
     }
 }
 

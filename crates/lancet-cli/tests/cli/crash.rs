@@ -39,13 +39,27 @@ fn a_killed_writer_leaves_nothing_or_everything() {
 #[test]
 fn an_old_file_stays_until_the_new_one_is_complete() {
     let dir = with_csv("crash_old", 60_000);
-    dir.write("new.lance", "old");
-    let mut child = dir.command("-q convert t.csv new.lance").spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(3));
-    child.kill().unwrap();
-    let finished = child.wait().unwrap().success();
-    let bytes = std::fs::read(dir.path("new.lance")).unwrap();
-    assert!(finished != (bytes == b"old"));
+    dir.write("old.csv", "id\n1\n");
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64; // the same moments in every run
+    for target in ["new.lance", "new.csv", "new.parquet", "new.arrow"] {
+        dir.lancet(&format!("convert t.csv {target}")).ok();
+        let new = std::fs::read(dir.path(target)).unwrap();
+        dir.lancet(&format!("convert old.csv {target}")).ok();
+        let old = std::fs::read(dir.path(target)).unwrap();
+        for _ in 0..4 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            std::fs::write(dir.path(target), &old).unwrap();
+            let mut child = dir.command(&format!("-q convert t.csv {target}")).spawn().unwrap();
+            std::thread::sleep(Duration::from_micros((random >> 32) % 150_000));
+            child.kill().unwrap();
+            let finished = child.wait().unwrap().success();
+            let bytes = std::fs::read(dir.path(target)).unwrap();
+            assert!(bytes == new || bytes == old && !finished, "{target}");
+            if target == "new.lance" {
+                dir.lancet("verify new.lance").ok();
+            }
+        }
+    }
 }
 
 #[test]

@@ -18,6 +18,8 @@ mod lancet;
 mod mutate;
 #[cfg(unix)]
 mod names;
+#[cfg(unix)]
+mod new_files;
 mod options;
 mod places;
 mod read;
