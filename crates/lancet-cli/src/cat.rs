@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use crate::copy::Destination;
 use crate::error::Result;
 use crate::input::{Selection, TextOptions};
-use crate::joined;
 use crate::places::{self, FormatName, InputFile};
 use crate::rows::RowRange;
+use crate::{claims, joined};
 
 /// Rows of a table when nobody says how many.
 const TABLE_ROWS: u64 = 20;
@@ -59,8 +59,17 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
             .with_text(&args.text, quiet)
     };
     let files = files.paths.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let bytes = files.iter().map(InputFile::size_bytes).fold(0, u64::saturating_add);
     let selection = Selection { columns: args.columns.clone(), rows: selected_rows(args) };
-    args.destination.fill(joined::open(files, &selection)?, quiet, out)
+    let input = joined::open(files, &selection)?;
+    if args.destination.is_file() && selection.rows.end.is_none() {
+        let claimed = claims::check(input.rows, bytes, "say how many are wanted: --limit 1000");
+        claimed.map_err(|error| match args.files.as_slice() {
+            [file] => error.about(file),
+            _ => error,
+        })?;
+    }
+    args.destination.fill(input, quiet, out)
 }
 
 fn selected_rows(args: &Args) -> RowRange {

@@ -14,7 +14,7 @@ use crate::lines::{Report, Width};
 use crate::output::OutputFile;
 use crate::places::{Access, FormatName, InputFile, Target};
 use crate::summary::{Converted, Summary};
-use crate::{copy, explain, terminal, units};
+use crate::{claims, copy, explain, terminal, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,6 +64,9 @@ pub struct Args {
     /// Fail where a file exists already, instead of replacing it
     #[arg(long, conflicts_with = "skip_existing")]
     no_clobber: bool,
+    /// Convert also a file that claims more rows than its size makes likely
+    #[arg(long)]
+    any_rows: bool,
     /// Most threads to use [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -204,6 +207,12 @@ impl Args {
             Some(reader) => file.rows_of(reader, &selection)?,
             None => file.rows(&selection)?,
         };
+        if !self.any_rows {
+            let advice = "--any-rows converts them all the same, and `lancet cat --limit 1000 -o \
+                          OUT` the first ones";
+            claims::check(input.rows, file.size_bytes(), advice)
+                .map_err(|e| e.about(file.name()))?;
+        }
         if let Some(folder) = &job.folder {
             std::fs::create_dir_all(folder)
                 .map_err(|e| Error::new(format!("cannot make the folder: {e}")).about(folder))?;

@@ -74,6 +74,11 @@ impl Destination {
         Self { format: self.format, output: None, to: None, access: self.access.clone() }
     }
 
+    /// Whether the rows go to a file.
+    pub fn is_file(&self) -> bool {
+        self.output.is_some()
+    }
+
     /// Whether the rows are printed as a table, which is for people.
     pub fn is_table(&self) -> bool {
         self.output.is_none() && self.format == TextFormat::Table

@@ -33,7 +33,7 @@ pub fn open(files: Vec<InputFile>, selection: &Selection) -> Result<Input> {
         }
     }
     let schema = common.map_or_else(|| Arc::new(Schema::empty()), |(_, schema)| Arc::new(schema));
-    let file_rows: Option<u64> = counts.iter().copied().sum();
+    let file_rows = counts.iter().try_fold(0_u64, |all, rows| Some(all.saturating_add((*rows)?)));
     let rows = match file_rows {
         Some(all) => selection.rows.within(all).map(|rows| Some(rows.end - rows.start))?,
         None => None,

@@ -4,6 +4,7 @@
 
 mod analyze;
 mod cat;
+mod claims;
 mod completions;
 mod convert;
 mod copy;

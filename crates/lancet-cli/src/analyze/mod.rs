@@ -113,7 +113,7 @@ struct Analysis {
 impl Analysis {
     /// Bytes of a Lance file with all recommendations followed.
     fn predicted(&self) -> u64 {
-        self.columns.iter().map(|column| column.predicted).sum()
+        self.columns.iter().map(|column| column.predicted).fold(0, u64::saturating_add)
     }
 }
 

@@ -4,14 +4,19 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use lancet::RowRanges;
 
 use super::memory::batch_bytes;
 use crate::error::Result;
+use crate::format::Format;
 use crate::input::{self, Selection, TextOptions};
-use crate::progress;
+use crate::{claims, progress};
 
 /// Bytes of Arrow data that a sample stays under.
 const SAMPLE_BYTES: u64 = 256 << 20;
+
+/// Runs of rows that a sample of a Lance file is made of.
+const RUNS: u64 = 64;
 
 /// Some rows of a file.
 #[derive(Debug)]
@@ -38,19 +43,40 @@ impl Sample {
         most: Option<usize>,
         quiet: bool,
     ) -> Result<Self> {
-        let input = input::open_selection(path, None, text, selection, quiet)?;
+        let input = match (Format::from_path(path)?, most) {
+            // There rows can be had without those between them.
+            (Format::Lance, Some(most)) => {
+                text.check(Format::Lance)?;
+                input::lance_sample(path, &selection.columns, |rows| spread(rows, most as u64))?
+            }
+            _ => input::open_selection(path, None, text, selection, quiet)?,
+        };
+        if most.is_none() {
+            let bytes = path.metadata().map_or(0, |found| found.len());
+            claims::check(input.rows, bytes, "leave out --full")?;
+        }
         let bar = progress::bar(input.rows, quiet);
         let mut kept = Kept { most, ..Kept::default() };
-        let mut file_rows = 0;
+        let mut read_rows = 0;
         for batch in input.batches {
             let batch = batch?;
-            file_rows += batch.num_rows() as u64;
+            read_rows += batch.num_rows() as u64;
             bar.inc(batch.num_rows() as u64);
             kept.push(batch);
         }
         bar.finish_and_clear();
+        let file_rows = input.file_rows.unwrap_or(read_rows);
         Ok(Self { schema: input.schema, file_rows, batches: kept.batches })
     }
+}
+
+/// At most so many rows, in runs that are spread evenly.
+fn spread(rows: u64, most: u64) -> RowRanges {
+    if rows <= most {
+        return (0..rows).into();
+    }
+    let runs = RUNS.min(most).max(1);
+    (0..runs).map(|run| (rows / runs) * run).map(|start| start..start + most / runs).collect()
 }
 
 /// Every `2^thinned`-th batch of those that came.
@@ -97,6 +123,15 @@ mod tests {
     fn numbers(start: i64, len: i64) -> RecordBatch {
         let numbers = Int64Array::from_iter_values(start..start + len);
         RecordBatch::try_from_iter([("n", Arc::new(numbers) as _)]).unwrap()
+    }
+
+    #[test]
+    fn runs_are_spread_evenly() {
+        assert_eq!(spread(100, 100).ranges(), [0..100]);
+        assert_eq!(spread(100, 2).ranges(), [0..1, 50..51]);
+        let huge = spread(u64::MAX, 1 << 20);
+        assert_eq!((huge.ranges().len(), huge.count()), (64, 1 << 20));
+        assert!(huge.end() > u64::MAX / 64 * 63 && spread(0, 5).is_empty());
     }
 
     #[test]

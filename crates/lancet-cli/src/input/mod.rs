@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
-use lancet::FileReader;
+use lancet::{FileReader, RowRanges};
 
 use crate::error::{InFile, Result};
 use crate::format::{Format, check_is_file};
@@ -106,13 +106,36 @@ pub fn lance_rows(
     path: &Path,
     selection: &Selection,
 ) -> Result<Input> {
+    let rows = selection.rows.within(reader.num_rows()).map_err(|e| e.about(path))?;
+    lance_scan(reader, file_bytes, path, &selection.columns, rows.into())
+}
+
+/// Some rows of a Lance file; `choose` is told how many there are.
+pub fn lance_sample(
+    path: &Path,
+    columns: &[String],
+    choose: impl FnOnce(u64) -> RowRanges,
+) -> Result<Input> {
+    check_is_file(path)?;
+    let reader = FileReader::open(path).in_file(path)?;
+    let file_bytes = path.metadata().map_or(0, |m| m.len());
+    lance_scan(&reader, file_bytes, path, columns, choose(reader.num_rows()))
+}
+
+fn lance_scan(
+    reader: &FileReader,
+    file_bytes: u64,
+    path: &Path,
+    columns: &[String],
+    rows: RowRanges,
+) -> Result<Input> {
     let file_rows = reader.num_rows();
-    let rows = selection.rows.within(file_rows).map_err(|e| e.about(path))?;
     let bytes_per_row = file_bytes.checked_div(file_rows).unwrap_or(0);
+    let num_rows = rows.count();
     let mut scan =
-        reader.scan().rows(rows.clone()).batch_rows(batch_rows(&reader.schema(), bytes_per_row));
-    if !selection.columns.is_empty() {
-        scan = scan.columns(&selection.columns);
+        reader.scan().select(rows).batch_rows(batch_rows(&reader.schema(), bytes_per_row));
+    if !columns.is_empty() {
+        scan = scan.columns(columns);
     }
     let batches = scan.build().in_file(path)?;
     let schema = batches.schema();
@@ -121,7 +144,7 @@ pub fn lance_rows(
     Ok(Input {
         schema,
         file_rows: Some(file_rows),
-        rows: Some(rows.end - rows.start),
+        rows: Some(num_rows),
         batches: named(batches, path),
     })
 }

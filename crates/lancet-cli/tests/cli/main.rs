@@ -8,11 +8,11 @@ mod cloud;
 mod convert;
 mod crash;
 mod demo;
+mod endless;
 mod errors;
 mod foreign;
 mod help;
 mod lancet;
-#[cfg(unix)]
 #[path = "../../../lancet/tests/support/mutate/mod.rs"]
 #[expect(dead_code, reason = "each test uses a part of the engine")]
 mod mutate;

@@ -1,0 +1,68 @@
+//! A tiny file that claims more rows than anyone can wait for.
+
+use std::path::Path;
+
+use crate::lancet::Dir;
+use crate::mutate::file::Parts;
+use crate::mutate::wire::{self, Kind};
+
+/// Writes over the first number that is `from`.
+fn renumber(message: &[u8], from: u64, to: u64) -> Vec<u8> {
+    let site = wire::sites(message).into_iter().find(|site| site.kind == Kind::Number(from));
+    wire::set_number(message, &site.unwrap(), to).unwrap()
+}
+
+/// A Lance file with one column of nulls, which need no bytes.
+pub fn nulls(rows: u64) -> Vec<u8> {
+    let small = "../lancet/tests/small/all_null_v22.lance";
+    let file = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(small)).unwrap();
+    let mut parts = Parts::split(&file).unwrap();
+    parts.descriptor = renumber(&parts.descriptor, 4, rows);
+    parts.columns[0] = renumber(&parts.columns[0], 4, rows);
+    parts.join()
+}
+
+/// A directory with `endless.lance`.
+pub fn dir(name: &str) -> Dir {
+    let dir = Dir::new(name);
+    dir.write("endless.lance", nulls(1 << 62));
+    dir
+}
+
+#[test]
+fn what_would_never_end_is_refused() {
+    let dir = dir("endless-refused");
+    let claim = "endless.lance: claims 4,611,686,018,427,387,904 rows in 210 B";
+    for target in ["out.csv", "out.lance"] {
+        let message = dir.lancet(&format!("convert endless.lance {target}")).failed();
+        assert!(message.starts_with(claim) && message.contains("--any-rows"), "{message}");
+    }
+    let message = dir.lancet("cat endless.lance -o out.csv").failed();
+    assert!(message.contains("claims") && message.contains("--limit"), "{message}");
+    let message = dir.lancet("analyze endless.lance --full").failed();
+    assert!(message.starts_with(claim) && message.ends_with("leave out --full"), "{message}");
+    assert_eq!(dir.files(), ["endless.lance"]);
+}
+
+#[test]
+fn what_looks_at_a_part_ends() {
+    let dir = dir("endless-parts");
+    assert!(dir.lancet("analyze endless.lance --sample-rows 1000").ok().contains("1,000"));
+    for command in
+        ["verify", "stats", "inspect", "schema", "cat", "take --rows 4611686018427387903"]
+    {
+        dir.lancet(&format!("{command} endless.lance")).ok();
+    }
+    dir.lancet("cat endless.lance --limit 5 -o few.csv").ok();
+    assert_eq!(dir.read("few.csv").lines().count(), 6);
+    let all = "endless.lance endless.lance endless.lance endless.lance endless.lance";
+    assert!(dir.lancet(&format!("cat {all} --limit 2")).ok().contains("2 of "));
+}
+
+#[test]
+fn many_nulls_are_not_too_many() {
+    let dir = Dir::new("endless-nulls");
+    dir.write("nulls.lance", nulls(3_000_000));
+    dir.lancet("convert nulls.lance copy.lance").ok();
+    assert!(dir.lancet("schema copy.lance").ok().contains("3,000,000 rows"));
+}
