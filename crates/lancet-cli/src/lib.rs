@@ -31,6 +31,7 @@ mod row_ids;
 mod rows;
 mod schema;
 mod show;
+mod signals;
 #[cfg_attr(not(feature = "sql"), path = "no_sql.rs")]
 mod sql;
 mod stats;
@@ -122,6 +123,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
         }
     };
+    // Queries have their own way with Ctrl-C.
+    signals::listen(!matches!(cli.command, Command::Sql(_)));
     let mut out = BufWriter::new(std::io::stdout().lock());
     let done = guard::guarded("internal error, please report it", || execute(&cli, &mut out));
     let (message, code) = match done.and_then(|()| Ok(out.flush()?)) {

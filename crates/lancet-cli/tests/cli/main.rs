@@ -25,6 +25,8 @@ mod places;
 mod read;
 mod row_ids;
 mod setup;
+#[cfg(unix)]
+mod signals;
 #[cfg(feature = "sql")]
 mod sql;
 #[cfg(all(feature = "sql", unix))]
