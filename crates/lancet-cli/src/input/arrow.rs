@@ -11,7 +11,7 @@ use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
 use arrow_ipc::{Endianness, Message, RecordBatch, root_as_footer, root_as_message};
 
 use super::{Input, named, open_file, stream};
-use crate::error::{InFile, Result};
+use crate::error::{Error, InFile, Result};
 
 const MAGIC: &[u8] = b"ARROW1";
 /// What a compressed buffer may always claim to be …
@@ -23,6 +23,10 @@ const PLAUSIBLE_RATIO: u64 = 1_000;
 pub fn open(path: &Path) -> Result<Input> {
     let file = open_file(path)?;
     let len = file.metadata().in_file(path)?.len();
+    if len == 0 {
+        let what = "is neither an Arrow file nor a stream: it is empty, or a device";
+        return Err(Error::new(what).about(path));
+    }
     let mut walk = Walk { file, len };
     let start = walk.read(0, walk.len.min(MAGIC.len() as u64)).in_file(path)?;
     if start == MAGIC {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, InFile, Result};
 use crate::format::check_is_file;
+use crate::places::is_endless;
 use crate::units;
 
 /// Larger files are no manifests: this one would have millions of fragments.
@@ -99,10 +100,17 @@ fn kind(path: &Path) -> Result<Kind> {
 
 /// A file that is held in memory.
 fn read(path: &Path) -> Result<Vec<u8>> {
-    let len = path.metadata().in_file(path)?.len();
-    if len > MAX_FILE_BYTES {
-        let message = format!("has {}, too much for a file of row ids", units::bytes(len));
+    let file = File::open(path).in_file(path)?;
+    if is_endless(&file.metadata().in_file(path)?) {
+        return Err(Error::new("is a device, not a file of row ids").about(path));
+    }
+    // A pipe does not say how much will come.
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE_BYTES.saturating_add(1)).read_to_end(&mut bytes).in_file(path)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        let most = units::bytes(MAX_FILE_BYTES);
+        let message = format!("has more than {most}, too much for a file of row ids");
         return Err(Error::new(message).about(path));
     }
-    std::fs::read(path).in_file(path)
+    Ok(bytes)
 }

@@ -308,3 +308,22 @@ fn texts_of_any_width_are_written() {
     dir.lancet("convert a.arrow b.csv").ok();
     assert_eq!(dir.read("b.csv"), "w,v,l\n\"\",\"\",\"\"\n,,\nx,x,x\n");
 }
+
+/// A device never ends, whatever it is taken for.
+#[cfg(unix)]
+#[test]
+fn devices_end_with_an_error() {
+    let dir = Dir::new("foreign-devices");
+    for device in ["/dev/zero", "/dev/urandom"] {
+        for format in ["csv", "tsv", "json", "jsonl", "arrow", "arrows", "parquet", "lance"] {
+            let message = dir.lancet(&format!("convert {device} out.csv --from {format}")).failed();
+            assert!(message.starts_with(device), "{format}: {message}");
+        }
+        for command in ["inspect", "stats", "take --rows 0"] {
+            assert!(dir.lancet(&format!("{command} {device}")).failed().starts_with(device));
+        }
+        assert_eq!(dir.lancet(&format!("verify {device}")).code, 1);
+    }
+    assert!(dir.lancet("row-ids /dev/zero").failed().contains("is a device"));
+    assert!(dir.files().is_empty());
+}
