@@ -115,11 +115,14 @@ fn light() -> Result<()> {
     Ok(())
 }
 
+/// Through the reader, then through every verb of the program.
 fn mutants(options: &[String]) -> Result<()> {
-    let mut mutants =
-        cargo(["test", "--release", "--package", "lancet", "--test", "mutants", "--"]);
-    mutants.args(options);
-    run(mutants)
+    ["lancet", "lancet-cli"].into_iter().try_for_each(|package| {
+        let mut mutants =
+            cargo(["test", "--release", "--package", package, "--test", "mutants", "--"]);
+        mutants.args(options);
+        run(mutants)
+    })
 }
 
 /// The folder that everything is built into. This program runs from a folder in it.

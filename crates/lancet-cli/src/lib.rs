@@ -115,8 +115,7 @@ fn program() -> clap::Command {
 
 /// Runs the program. Exit code 0: fine, 1: bad input or I/O, 2: wrong usage.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let parsed = program().try_get_matches_from(args);
-    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let cli = match parse(args) {
         Ok(cli) => cli,
         Err(usage) => {
             let _ = usage.print(); // there is nowhere else to complain
@@ -126,8 +125,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Queries have their own way with Ctrl-C.
     signals::listen(!matches!(cli.command, Command::Sql(_)));
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let done = guard::guarded("internal error, please report it", || execute(&cli, &mut out));
-    let (message, code) = match done.and_then(|()| Ok(out.flush()?)) {
+    let (message, code) = match finish(&cli, &mut out) {
         Ok(()) | Err(Error::ClosedPipe) => return ExitCode::SUCCESS,
         Err(Error::Message(message)) => (message, ExitCode::FAILURE),
         Err(Error::Usage(message)) => (message, ExitCode::from(2)),
@@ -135,6 +133,29 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = out.flush(); // what came before the error is still of use
     terminal::tell(&format!("error: {message}"));
     code
+}
+
+/// Runs a command and has it print elsewhere, for tests. Fails with the message of the command.
+#[doc(hidden)]
+pub fn run_into(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+) -> Result<(), String> {
+    let cli = parse(args).map_err(|usage| usage.to_string())?;
+    match finish(&cli, out) {
+        Ok(()) | Err(Error::ClosedPipe) => Ok(()),
+        Err(Error::Message(message) | Error::Usage(message)) => Err(message),
+    }
+}
+
+fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    program().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches))
+}
+
+/// Runs a command to its end, whatever happens.
+fn finish(cli: &Cli, out: &mut dyn Write) -> Result<()> {
+    let done = guard::guarded("internal error, please report it", || execute(cli, out));
+    done.and_then(|()| Ok(out.flush()?))
 }
 
 fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {

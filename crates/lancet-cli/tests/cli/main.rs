@@ -13,6 +13,7 @@ mod errors;
 mod foreign;
 mod help;
 mod lancet;
+mod mutants;
 #[path = "../../../lancet/tests/support/mutate/mod.rs"]
 #[expect(dead_code, reason = "each test uses a part of the engine")]
 mod mutate;
@@ -33,5 +34,7 @@ mod sql;
 mod sql_shell;
 mod stats;
 mod text;
+#[path = "../support/verbs.rs"]
+mod verbs;
 mod verify;
 mod width;

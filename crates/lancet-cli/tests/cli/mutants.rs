@@ -1,0 +1,18 @@
+//! Damaged files through every verb. Many more: `cargo xtask mutants`.
+
+use std::path::Path;
+
+use crate::verbs::{Limited, Verbs};
+
+#[global_allocator]
+static LIMITED: Limited = Limited;
+
+/// For some seconds.
+const MUTANTS: u64 = 2_000;
+
+#[test]
+fn damaged_files_through_every_verb() {
+    let verbs = Verbs::new(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("verbs"));
+    (0..MUTANTS).for_each(|seed| verbs.check(seed));
+    verbs.judge();
+}

@@ -1,0 +1,196 @@
+//! Damaged files through every verb of the program, in process: no panic, no hang, no wild allocation, and
+//! nothing left beside what was written.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lancet::FileReader;
+
+use crate::mutate;
+
+/// Nobody may ask for more at once.
+const MOST_BYTES: usize = 2 << 30;
+/// Files of more rows are not written whole.
+const MOST_ROWS: u64 = 100_000;
+/// What is printed is read no further.
+const READ: usize = 1 << 18;
+
+/// Hands out no more than [`MOST_BYTES`]: who asks for that aborts, and so do the tests.
+pub struct Limited;
+
+// SAFETY: everything is left to the system's allocator, which may refuse as well.
+unsafe impl GlobalAlloc for Limited {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > MOST_BYTES {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Numbers that are the same in every run (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as usize % end.max(1)
+    }
+}
+
+/// A reader that goes away.
+struct Head(usize);
+
+impl Write for Head {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Intact files, and a folder for damaged ones.
+pub struct Verbs {
+    lance: Vec<Vec<u8>>,
+    /// With their endings.
+    foreign: Vec<(&'static str, Vec<u8>)>,
+    folder: PathBuf,
+    /// How many runs went well, and how many failed.
+    pub outcomes: [AtomicU64; 2],
+}
+
+impl Verbs {
+    pub fn new(folder: &Path) -> Self {
+        let _ = std::fs::remove_dir_all(folder);
+        std::fs::create_dir_all(folder).unwrap();
+        let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lancet/tests/small");
+        let mut paths: Vec<_> =
+            std::fs::read_dir(small).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let lance: Vec<_> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+        let mut verbs = Self {
+            lance,
+            foreign: Vec::new(),
+            folder: folder.to_owned(),
+            outcomes: [AtomicU64::new(0), AtomicU64::new(0)],
+        };
+        let rows: String = (0..60)
+            .map(|i| format!("{{\"n\":{},\"w\":\"word {}\",\"l\":[{i}]}}\n", i * i, i % 9))
+            .collect();
+        let flat: String =
+            (0..60).map(|i| format!("{},word {},{}\n", i * i, i % 9, i % 2 == 0)).collect();
+        verbs.foreign.push(("jsonl", rows.into_bytes()));
+        verbs.foreign.push(("csv", format!("n,w,b\n{flat}").into_bytes()));
+        for ending in ["arrow", "arrows", "parquet", "json", "jsonl.gz", "csv.zst"] {
+            let from = verbs.foreign[usize::from(ending.starts_with("csv"))].clone();
+            let (input, output) = (verbs.path("from", from.0), verbs.path("to", ending));
+            std::fs::write(&input, &from.1).unwrap();
+            run(&format!("-q convert {} {}", input.display(), output.display())).unwrap();
+            verbs.foreign.push((ending, std::fs::read(&output).unwrap()));
+        }
+        verbs
+    }
+
+    fn path(&self, name: &str, ending: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{ending}"))
+    }
+
+    /// One damaged file through a verb or two; the seed decides.
+    pub fn check(&self, seed: u64) {
+        let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let (ending, bytes) = match random.below(3) {
+            0 => {
+                let (ending, bytes) = &self.foreign[random.below(self.foreign.len())];
+                (*ending, damaged(bytes, &mut random))
+            }
+            _ => {
+                let file = &self.lance[random.below(self.lance.len())];
+                let other = &self.lance[random.below(self.lance.len())];
+                ("lance", mutate::random(file, other, &mut |end| random.below(end)))
+            }
+        };
+        let input = self.path(&format!("in-{seed}"), ending);
+        std::fs::write(&input, &bytes).unwrap();
+        let few = ending != "lance"
+            || FileReader::open(&input).is_ok_and(|reader| reader.num_rows() <= MOST_ROWS);
+        let output = ["lance", "csv", "jsonl", "parquet", "arrow", "arrows"][random.below(6)];
+        let output = self.path(&format!("out-{seed}"), output);
+        let (input, to) = (input.display(), output.display());
+        let args = match random.below(11) {
+            0 => format!("cat {input}"),
+            1 => format!("cat {input} --format jsonl --rows 1.."),
+            2 if ending == "lance" => format!("take {input} --rows 0,2,1"),
+            3 => format!("schema {input}"),
+            4 if ending == "lance" => format!("inspect {input} --pages"),
+            5 if ending == "lance" => format!("stats {input} --zones"),
+            6 if ending == "lance" => format!("verify {input}"),
+            7 => format!("analyze {input} --sample-rows 50"),
+            8 => format!("row-ids {input}"),
+            9 if few => format!("convert {input} {to}"),
+            _ => format!("cat {input} --limit 1000 -o {to}"),
+        };
+        let ran = run(&format!("-q {args}"));
+        self.outcomes[usize::from(ran.is_err())].fetch_add(1, Ordering::Relaxed);
+        // Only what reads other formats may have caught a panic.
+        let caught = ["internal error"].into_iter().chain((ending == "lance").then_some(".rs:"));
+        if let Err(message) = &ran {
+            let panicked = caught.into_iter().any(|words| message.contains(words));
+            assert!(!panicked, "seed {seed}, lancet {args}: {message}");
+        }
+        for path in [self.folder.join(format!("in-{seed}.{ending}")), output] {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    /// What is left in the folder when all is done: nothing that a run has begun.
+    pub fn judge(&self) {
+        let entries = std::fs::read_dir(&self.folder).unwrap();
+        let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        let left = names.iter().filter(|name| name.to_string_lossy().starts_with('.'));
+        assert_eq!(left.count(), 0, "{names:?}");
+        let [well, failed] = self.outcomes.each_ref().map(|count| count.load(Ordering::Relaxed));
+        assert!(well > failed / 20 && failed > well / 20, "{well} went well, {failed} failed");
+    }
+}
+
+/// One to four changes: a bit, a byte, a large number, a cut.
+fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=random.below(4) {
+        // Most of what can go wrong is in the last part, where footers are.
+        let start = if random.below(2) == 0 { 0 } else { bytes.len() * 2 / 3 };
+        let at = start + random.below(bytes.len() - start);
+        match random.below(8) {
+            0 => bytes.truncate(at.max(1)),
+            1 => bytes[at] = 0xFF,
+            2 => {
+                let len = bytes.len();
+                bytes[at..len.min(at + 8)].fill(0x7F);
+            }
+            3 => bytes[at] = random.below(256) as u8,
+            _ => bytes[at] ^= 1 << random.below(8),
+        }
+    }
+    bytes
+}
+
+/// Runs the program in this process.
+fn run(args: &str) -> Result<(), String> {
+    let words = std::iter::once("lancet").chain(args.split_whitespace()).map(OsString::from);
+    lancet_cli::run_into(words, &mut Head(READ))
+}
