@@ -27,8 +27,10 @@ const PIECE_BYTES: usize = 128;
 const MAX_VALUES: usize = 4096;
 /// Shorter values do not compress one by one.
 const PER_VALUE_FROM_BYTES: usize = 256;
-/// Values that are tried one by one.
+/// Values that are tried one by one, and how much of each: the start of a longer one tells enough, and
+/// takes no copy of the whole.
 const PER_VALUE_SAMPLE: usize = 64;
+const PER_VALUE_BYTES: usize = 1 << 20;
 
 /// Time to step from a row to the next.
 const ROW_NS: f64 = 10.0;
@@ -94,6 +96,8 @@ impl Symbols {
         let all = (0..values.len()).map(|i| values.value(i)).collect::<Result<Vec<_>>>()?;
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         self.trained.encode_values(&all, &mut bytes, &mut ends);
+        // There was room for twice the bytes of the values.
+        bytes.shrink_to_fit();
         VariableValues::from_ends(bytes, &ends, values.offsets.bits())
     }
 
@@ -205,7 +209,8 @@ fn per_value_ratio(encoding: &Encoding, values: &VariableValues) -> Result<f64> 
     let mut sample = VariableValues::new(values.offsets.bits());
     let indices: Vec<usize> = (0..len).step_by(step).collect();
     for index in &indices {
-        sample.push(values.value(*index)?)?;
+        let value = values.value(*index)?;
+        sample.push(value.get(..PER_VALUE_BYTES).unwrap_or(value))?;
     }
     let before = sample.bytes.len();
     let sample = Values::Variable(sample);

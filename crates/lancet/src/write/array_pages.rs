@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::column::ColumnPlan;
-use super::entries::ColumnEntries;
+use super::entries::{ColumnEntries, PageEntries};
 use super::sink::Sink;
 use crate::codec::{FixedValues, KeyType, Scheme, ValueType, Values};
 use crate::error::{Error, Result};
@@ -22,8 +22,6 @@ pub(super) struct LeafPlan {
     data_type: DataType,
     values: ValueType,
     keys: Option<KeyType>,
-    /// The different values of dictionaries.
-    entries: ColumnEntries,
     /// Names from the top down, with dots between.
     name: String,
     compressor: Option<Compressor>,
@@ -44,7 +42,6 @@ impl LeafPlan {
             compressor: scheme.map(|scheme| Compressor { scheme, level }),
             values: plan.values,
             keys: plan.keys,
-            entries: ColumnEntries::default(),
             name: plan.name,
         }
     }
@@ -53,32 +50,20 @@ impl LeafPlan {
         matches!(self.values, ValueType::Struct(_))
     }
 
-    /// A page without rows.
-    pub(super) fn empty_page(&self) -> Result<EncodedArray> {
-        let column = NullableValues { values: &Values::new(&self.values), valid: None };
-        encode::values(&column, &self.values, false, None)
+    /// Remembers the entries of a page; refuses what the keys cannot number.
+    pub(super) fn add_entries(&self, known: &mut ColumnEntries, page: PageEntries) -> Result<()> {
+        self.keys.map_or(Ok(()), |keys| known.add(page, keys, &self.name))
     }
 
-    /// Encodes arrays, cut into pages of at most `page_bytes` bytes, about.
+    /// Encodes arrays as one page, or as several if the dictionary of one cannot hold their entries.
     pub(super) fn encode(
-        &mut self,
+        &self,
         arrays: &[ArrayRef],
-        bytes: u64,
-        page_bytes: u64,
-    ) -> Result<Vec<EncodedArray>> {
-        let rows: usize = arrays.iter().map(|array| array.len()).sum();
-        let num_pages = bytes.div_ceil(page_bytes.max(1)).clamp(1, rows.max(1) as u64);
-        let step = rows.div_ceil(usize::try_from(num_pages).unwrap_or(usize::MAX)).max(1);
-        let mut pages = Vec::new();
-        for page in cut(arrays, step) {
-            self.page(&page, &mut pages)?;
-        }
-        Ok(pages)
-    }
-
-    fn page(&mut self, arrays: &[ArrayRef], pages: &mut Vec<EncodedArray>) -> Result<()> {
+        entries: &mut PageEntries,
+        pages: &mut Vec<EncodedArray>,
+    ) -> Result<()> {
         if let Some(keys) = self.keys {
-            return self.dictionary_page(arrays, keys, pages);
+            return self.dictionary_page(arrays, keys, entries, pages);
         }
         let mut values = Values::new(&self.values);
         for array in arrays {
@@ -93,17 +78,18 @@ impl LeafPlan {
 
     /// A dictionary has as many items as its keys can number; with more the page is cut in two.
     fn dictionary_page(
-        &mut self,
+        &self,
         arrays: &[ArrayRef],
         keys: KeyType,
+        entries: &mut PageEntries,
         pages: &mut Vec<EncodedArray>,
     ) -> Result<()> {
         let rows: usize = arrays.iter().map(|array| array.len()).sum();
-        match self.merge(arrays, keys)? {
+        match self.merge(arrays, keys, entries)? {
             Some(page) => pages.push(page),
             None if rows > 1 => {
                 for half in cut(arrays, rows.div_ceil(2)) {
-                    self.dictionary_page(&half, keys, pages)?;
+                    self.dictionary_page(&half, keys, entries, pages)?;
                 }
             }
             None => return Err(Error::invalid("a key that numbers nothing")),
@@ -112,7 +98,12 @@ impl LeafPlan {
     }
 
     /// Keys into the entries of all arrays, in the order of their first use.
-    fn merge(&mut self, arrays: &[ArrayRef], key_type: KeyType) -> Result<Option<EncodedArray>> {
+    fn merge(
+        &self,
+        arrays: &[ArrayRef],
+        key_type: KeyType,
+        found: &mut PageEntries,
+    ) -> Result<Option<EncodedArray>> {
         let mut items = Values::new(&self.values);
         let mut positions: HashMap<Vec<u8>, u64> = HashMap::new();
         let mut keys: Vec<Option<u64>> = Vec::new();
@@ -142,7 +133,7 @@ impl LeafPlan {
                 keys.push(Some(key));
             }
         }
-        self.entries.add(&items, key_type, &self.name)?;
+        found.add(&items, key_type)?;
         let has_null = keys.contains(&None);
         let null_key = items.len() as u64;
         if has_null {
@@ -160,6 +151,14 @@ impl LeafPlan {
         stored.append_flat(&bytes, 0..keys.len())?;
         encode::dictionary_page(&stored, &items, has_null, &self.values).map(Some)
     }
+}
+
+/// Arrays of so many bytes, cut into pages of at most `page_bytes` bytes, about.
+pub(super) fn cut_pages(arrays: &[ArrayRef], bytes: u64, page_bytes: u64) -> Vec<Vec<ArrayRef>> {
+    let rows: usize = arrays.iter().map(|array| array.len()).sum();
+    let num_pages = bytes.div_ceil(page_bytes.max(1)).clamp(1, rows.max(1) as u64);
+    let step = rows.div_ceil(usize::try_from(num_pages).unwrap_or(usize::MAX)).max(1);
+    cut(arrays, step)
 }
 
 /// The arrays in parts of `step` rows.
@@ -206,12 +205,13 @@ fn validity(arrays: &[ArrayRef]) -> Result<Option<FixedValues>> {
 /// Writes the payloads of an array and adds where they lie: `1, 0` is null, `0, 0` empty.
 pub(super) fn store_blobs<W: Write>(
     array: &ArrayRef,
+    column: &str,
     sink: &mut Sink<W>,
     out: &mut Vec<[u64; 2]>,
 ) -> Result<()> {
     let Some(values) = array.as_binary_opt::<i64>() else {
         return Err(Error::unsupported(format!(
-            "blobs of type {}; cast the column to LargeBinary",
+            "column `{column}`: blobs of type {}; cast it to LargeBinary",
             array.data_type()
         )));
     };

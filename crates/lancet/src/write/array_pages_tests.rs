@@ -19,6 +19,13 @@ fn leaf(array: &ArrayRef) -> LeafPlan {
     LeafPlan::new(plan_of(array, &options()))
 }
 
+/// Encodes arrays as one page, if that can be.
+fn encoded(plan: &LeafPlan, arrays: &[ArrayRef]) -> Result<Vec<EncodedArray>> {
+    let mut pages = Vec::new();
+    plan.encode(arrays, &mut PageEntries::default(), &mut pages)?;
+    Ok(pages)
+}
+
 fn rows(pages: &[EncodedArray]) -> Vec<u64> {
     pages.iter().map(|page| page.num_rows).collect()
 }
@@ -38,13 +45,16 @@ fn arrays_are_cut_into_parts_of_equal_rows() {
 
 #[test]
 fn rows_of_a_page_follow_from_its_bytes() {
-    let pages = |page_bytes| rows(&leaf(&ints(10)).encode(&[ints(10)], 40, page_bytes).unwrap());
+    let pages = |page_bytes| {
+        let pages = cut_pages(&[ints(10)], 40, page_bytes);
+        pages.iter().map(|page| page[0].len()).collect::<Vec<_>>()
+    };
     assert_eq!(pages(40), [10]);
     assert_eq!(pages(39), [5, 5]);
     assert_eq!(pages(16), [4, 4, 2]);
     assert_eq!(pages(1), [1; 10]);
     assert_eq!(pages(0), [1; 10]);
-    assert!(leaf(&ints(0)).encode(&[], 0, 40).unwrap().is_empty());
+    assert!(cut_pages(&[], 0, 40).is_empty());
 }
 
 #[test]
@@ -64,7 +74,7 @@ fn dictionary(keys: Vec<Option<i8>>, entries: &[&str]) -> ArrayRef {
 fn dictionaries_are_merged_and_nulls_get_an_entry() {
     let first = dictionary(vec![Some(1), None], &["unused", "b"]);
     let second = dictionary(vec![Some(0), Some(1)], &["b", "c"]);
-    let pages = leaf(&first).encode(&[first, second], 0, 1 << 20).unwrap();
+    let pages = encoded(&leaf(&first), &[first, second]).unwrap();
     assert_eq!(rows(&pages), [4]);
     // Keys: 0 is `b`, 1 is `c`, 2 is the null.
     assert!(pages[0].buffers.iter().any(|buffer| buffer.as_ref() == [0, 2, 0, 1]));
@@ -76,23 +86,22 @@ fn a_dictionary_page_without_room_for_its_null_is_cut_in_two() {
     let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
     let mut keys: Vec<Option<i8>> = (0..=127).map(Some).collect();
     let full = dictionary(keys.clone(), &entries);
-    assert_eq!(rows(&leaf(&full).encode(std::slice::from_ref(&full), 0, 1 << 20).unwrap()), [128]);
+    assert_eq!(rows(&encoded(&leaf(&full), std::slice::from_ref(&full)).unwrap()), [128]);
     keys.push(None);
     let with_null = dictionary(keys, &entries);
-    let mut plan = leaf(&with_null);
-    assert_eq!(rows(&plan.encode(&[with_null], 0, 1 << 20).unwrap()), [65, 64]);
+    assert_eq!(rows(&encoded(&leaf(&with_null), &[with_null]).unwrap()), [65, 64]);
 }
 
 #[test]
 fn what_is_refused_says_what_to_do() {
     let dictionaries = dictionary(vec![Some(0)], &["a"]);
-    let what = refused(leaf(&dictionaries).encode(&[ints(1)], 0, 1));
+    let what = refused(encoded(&leaf(&dictionaries), &[ints(1)]));
     assert_eq!(what, "Int32 where a dictionary is expected");
 
     let mut sink = Sink::new(Vec::new(), false);
     let short: ArrayRef = Arc::new(BinaryArray::from(vec![&b"x"[..]]));
-    let what = refused(store_blobs(&short, &mut sink, &mut Vec::new()));
-    assert_eq!(what, "blobs of type Binary; cast the column to LargeBinary");
+    let what = refused(store_blobs(&short, "a.b", &mut sink, &mut Vec::new()));
+    assert_eq!(what, "column `a.b`: blobs of type Binary; cast it to LargeBinary");
 }
 
 #[test]
@@ -101,7 +110,7 @@ fn payloads_are_written_and_described() {
     let payloads: Vec<Option<&[u8]>> = vec![Some(b"hello"), None, Some(b""), Some(b"world")];
     let array: ArrayRef = Arc::new(LargeBinaryArray::from(payloads));
     let mut descriptions = vec![[9, 9]];
-    store_blobs(&array, &mut sink, &mut descriptions).unwrap();
+    store_blobs(&array, "b", &mut sink, &mut descriptions).unwrap();
     assert_eq!(descriptions, [[9, 9], [0, 5], [1, 0], [0, 0], [64, 5]]);
     let file = sink.into_inner().unwrap();
     assert_eq!((&file[..5], &file[64..69], file.len()), (&b"hello"[..], &b"world"[..], 128));

@@ -4,6 +4,7 @@
 //! their parts. Pages are cut column by column.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, GenericListArray, OffsetSizeTrait, RecordBatch};
@@ -12,11 +13,13 @@ use arrow_select::filter::filter;
 
 use super::array_pages::{self, LeafPlan};
 use super::column::ColumnPlan;
+use super::columns::Waiting;
 use super::dictionary;
+use super::due::{DuePage, DueRows};
+use super::entries::{ColumnEntries, PageEntries};
+use super::merge::{self, PIECE_BYTES};
 use super::sink::Sink;
 use crate::error::{Error, Result};
-use crate::page_v2_0::encode::{self, EncodedArray};
-use crate::parallel::in_parallel_mut;
 use crate::schema::columns::{LeafKind, Node};
 use crate::zones::gather::Gatherer;
 
@@ -42,6 +45,8 @@ struct WaitingColumn {
     content: Content,
     /// Bytes that wait.
     bytes: u64,
+    /// Bytes of dictionaries beside those.
+    dictionaries: u64,
     /// How many bytes the file had been given when the oldest of them came.
     oldest: u64,
     has_pages: bool,
@@ -58,8 +63,9 @@ enum Content {
         valid: Vec<bool>,
     },
     Leaf {
-        plan: LeafPlan,
+        plan: Arc<LeafPlan>,
         arrays: Vec<ArrayRef>,
+        entries: ColumnEntries,
     },
     /// Positions and sizes of payloads that are written already.
     Blob(Vec<[u64; 2]>),
@@ -111,7 +117,7 @@ impl ArrayColumns {
     ) -> Result<u64> {
         let mut parts = Vec::new();
         for (field, array) in self.fields.iter().zip(batch.columns()) {
-            take_apart(field, array, &mut parts)?;
+            self.take_apart(field, array, &mut parts)?;
         }
         let mut pushed = 0;
         for (column, part) in parts {
@@ -121,47 +127,88 @@ impl ArrayColumns {
         Ok(pushed)
     }
 
-    /// The pages that are due, by column: full ones, or those of columns whose rows are too old.
-    pub(super) fn due_pages(
-        &mut self,
-        page_bytes: u64,
-        threads: usize,
-        is_old: impl Fn(u64) -> bool + Send + Sync + 'static,
-    ) -> Result<Vec<Vec<EncodedArray>>> {
-        let is_due = move |column: &WaitingColumn| {
-            column.bytes >= page_bytes || column.bytes > 0 && is_old(column.oldest)
-        };
-        if !self.columns.iter().any(&is_due) {
-            return Ok(self.columns.iter().map(|_| Vec::new()).collect());
-        }
-        in_parallel_mut(threads, &mut self.columns, move |column| {
-            if is_due(column) { column.flush(page_bytes) } else { Ok(Vec::new()) }
-        })
-    }
-
-    /// Bytes that wait for their pages.
-    pub(super) fn waiting_bytes(&self) -> u64 {
-        self.columns.iter().map(|column| column.bytes).sum()
-    }
-
-    /// All that is left.
-    pub(super) fn last_pages(
-        &mut self,
-        page_bytes: u64,
-        threads: usize,
-    ) -> Result<Vec<Vec<EncodedArray>>> {
-        in_parallel_mut(threads, &mut self.columns, move |column| {
-            let mut pages = column.flush(page_bytes)?;
-            match &column.content {
-                Content::Struct(rows) => pages.push(encode::structs(*rows)),
-                // By its pages the reference tells a packed struct from others.
-                Content::Leaf { plan, .. } if !column.has_pages && plan.is_packed() => {
-                    pages.push(plan.empty_page()?);
+    /// The parts of an array by column.
+    fn take_apart(
+        &self,
+        field: &FieldColumns,
+        array: &ArrayRef,
+        parts: &mut Vec<(usize, Part)>,
+    ) -> Result<()> {
+        match field {
+            FieldColumns::Leaf(column) => match array.data_type() {
+                DataType::Struct(fields) if fields.is_empty() => {
+                    refuse_null_structs(array, self.name(*column))?;
+                    parts.push((*column, Part::Struct(array.len() as u64)));
                 }
-                _ => {}
+                DataType::Struct(_) => {
+                    refuse_null_structs(array, self.name(*column))?;
+                    parts.push((*column, Part::Leaf(array.clone())));
+                }
+                _ => parts.push((*column, Part::Leaf(array.clone()))),
+            },
+            FieldColumns::Struct { column, fields } => {
+                refuse_null_structs(array, self.name(*column))?;
+                parts.push((*column, Part::Struct(array.len() as u64)));
+                for (field, child) in fields.iter().zip(array.as_struct().columns()) {
+                    self.take_apart(field, child, parts)?;
+                }
             }
-            Ok(pages)
-        })
+            FieldColumns::List { column, item } => {
+                let (part, items) = match array.data_type() {
+                    DataType::LargeList(_) => take_list_apart(array.as_list::<i64>())?,
+                    _ => take_list_apart(array.as_list::<i32>())?,
+                };
+                parts.push((*column, part));
+                self.take_apart(item, &items, parts)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&self, column: usize) -> &str {
+        self.columns.get(column).map_or("", |column| &column.name)
+    }
+
+    /// The rows that wait for their pages, by column.
+    pub(super) fn waiting(&self, page_bytes: u64) -> impl Iterator<Item = Waiting> {
+        self.columns.iter().map(move |column| column.waiting(page_bytes))
+    }
+
+    /// Hands on the rows of some columns, as pages of about `page_bytes`.
+    pub(super) fn take_pages(
+        &mut self,
+        page_bytes: u64,
+        is_wanted: impl Fn(usize) -> bool,
+        pages: &mut Vec<DuePage>,
+    ) {
+        for (i, column) in self.columns.iter_mut().enumerate().filter(|(i, _)| is_wanted(*i)) {
+            column.take_pages(i, page_bytes, pages);
+        }
+    }
+
+    /// The pages that columns have at their end whatever their rows are, once those are taken.
+    pub(super) fn end_pages(&self) -> Vec<DuePage> {
+        let mut pages = Vec::new();
+        for (column, waiting) in self.columns.iter().enumerate() {
+            let rows = match &waiting.content {
+                Content::Struct(rows) => DueRows::Structs(*rows),
+                // By its pages the reference tells a packed struct from others.
+                Content::Leaf { plan, .. } if !waiting.has_pages && plan.is_packed() => {
+                    DueRows::Array { plan: plan.clone(), arrays: Vec::new() }
+                }
+                _ => continue,
+            };
+            pages.push(DuePage { column, bytes: 0, rows });
+        }
+        pages
+    }
+
+    /// Remembers the entries of a page; refuses what the keys of its column cannot number.
+    pub(super) fn add_entries(&mut self, column: usize, page: PageEntries) -> Result<()> {
+        match self.columns.get_mut(column).map(|column| &mut column.content) {
+            Some(Content::Leaf { plan, entries, .. }) => plan.add_entries(entries, page),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -178,6 +225,7 @@ fn place(
             name: name.into(),
             content,
             bytes: 0,
+            dictionaries: 0,
             oldest: 0,
             has_pages: false,
             zones,
@@ -191,7 +239,8 @@ fn place(
                 LeafKind::EmptyStruct => Content::Struct(0),
                 LeafKind::Blob => Content::Blob(Vec::new()),
                 LeafKind::Values | LeafKind::PackedStruct => {
-                    Content::Leaf { plan: LeafPlan::new(plan), arrays: Vec::new() }
+                    let (plan, entries) = (Arc::new(LeafPlan::new(plan)), ColumnEntries::default());
+                    Content::Leaf { plan, arrays: Vec::new(), entries }
                 }
             };
             add(content, zones);
@@ -214,43 +263,6 @@ fn place(
             return Err(Error::unsupported(format!("`{name}` in format 2.0; write 2.2")));
         }
     })
-}
-
-/// The parts of an array by column.
-fn take_apart(
-    field: &FieldColumns,
-    array: &ArrayRef,
-    parts: &mut Vec<(usize, Part)>,
-) -> Result<()> {
-    match field {
-        FieldColumns::Leaf(column) => match array.data_type() {
-            DataType::Struct(fields) if fields.is_empty() => {
-                refuse_null_structs(array)?;
-                parts.push((*column, Part::Struct(array.len() as u64)));
-            }
-            DataType::Struct(_) => {
-                refuse_null_structs(array)?;
-                parts.push((*column, Part::Leaf(array.clone())));
-            }
-            _ => parts.push((*column, Part::Leaf(array.clone()))),
-        },
-        FieldColumns::Struct { column, fields } => {
-            refuse_null_structs(array)?;
-            parts.push((*column, Part::Struct(array.len() as u64)));
-            for (field, child) in fields.iter().zip(array.as_struct().columns()) {
-                take_apart(field, child, parts)?;
-            }
-        }
-        FieldColumns::List { column, item } => {
-            let (part, items) = match array.data_type() {
-                DataType::LargeList(_) => take_list_apart(array.as_list::<i64>())?,
-                _ => take_list_apart(array.as_list::<i32>())?,
-            };
-            parts.push((*column, part));
-            take_apart(item, &items, parts)?;
-        }
-    }
-    Ok(())
 }
 
 /// Lengths of the lists and their items, without what lies under nulls.
@@ -277,14 +289,14 @@ fn visible_items<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> ArrayRef {
     list.values().slice(first, last - first)
 }
 
-fn refuse_null_structs(array: &ArrayRef) -> Result<()> {
+fn refuse_null_structs(array: &ArrayRef, name: &str) -> Result<()> {
     if array.null_count() == 0 {
         return Ok(());
     }
-    Err(Error::unsupported(
-        "structs that are null in format 2.0, which cannot tell; write 2.1 or 2.2, or make their \
-         fields null instead",
-    ))
+    Err(Error::unsupported(format!(
+        "column `{name}` has structs that are null, which format 2.0 cannot tell; write 2.1 or 2.2, \
+         or make their fields null instead"
+    )))
 }
 
 impl WaitingColumn {
@@ -292,7 +304,7 @@ impl WaitingColumn {
         if self.bytes == 0 {
             self.oldest = given;
         }
-        let mut held = 0;
+        let mut dictionary = 0;
         let bytes = match (&mut self.content, part) {
             (Content::Struct(rows), Part::Struct(more)) => {
                 *rows += more;
@@ -309,47 +321,59 @@ impl WaitingColumn {
                     zones.push(&array, array.logical_nulls().as_ref())?;
                 }
                 let bytes = dictionary::page_bytes(&array);
-                held = dictionary::held_bytes(&array, arrays.last());
+                dictionary = dictionary::held_bytes(&array, arrays.last());
                 arrays.push(array);
+                if merge::is_worth(arrays, self.bytes) {
+                    *arrays = vec![merge::merged(arrays)?];
+                }
                 // Nulls have no bytes, but their arrays are counted too.
                 bytes + 1
             }
             (Content::Blob(descriptions), Part::Leaf(array)) => {
-                array_pages::store_blobs(&array, sink, descriptions)?;
+                array_pages::store_blobs(&array, &self.name, sink, descriptions)?;
                 array.len() as u64 * 16
             }
             _ => return Err(Error::invalid("a batch of another shape than the file")),
         };
         self.bytes += bytes;
-        Ok(bytes + held)
+        self.dictionaries += dictionary;
+        Ok(bytes + dictionary)
     }
 
-    fn flush(&mut self, page_bytes: u64) -> Result<Vec<EncodedArray>> {
-        let pages = self.encode(page_bytes)?;
-        self.has_pages |= !pages.is_empty();
-        Ok(pages)
+    fn waiting(&self, page_bytes: u64) -> Waiting {
+        let pieces = match &self.content {
+            Content::Leaf { arrays, .. } => (arrays.len() as u64).saturating_mul(PIECE_BYTES),
+            _ => 0,
+        };
+        Waiting {
+            held: self.bytes.saturating_add(self.dictionaries).saturating_add(pieces),
+            oldest: (self.bytes > 0).then_some(self.oldest),
+            is_full: self.bytes > 0 && self.bytes >= page_bytes,
+        }
     }
 
-    fn encode(&mut self, page_bytes: u64) -> Result<Vec<EncodedArray>> {
+    /// Hands on what waits, as pages of the column of this number.
+    fn take_pages(&mut self, column: usize, page_bytes: u64, pages: &mut Vec<DuePage>) {
         let bytes = std::mem::take(&mut self.bytes);
-        match &mut self.content {
-            Content::Struct(_) => Ok(Vec::new()),
+        let held = bytes + std::mem::take(&mut self.dictionaries);
+        let rows: Vec<DueRows> = match &mut self.content {
+            Content::Struct(_) => return,
+            Content::List { lengths, .. } if lengths.is_empty() => return,
+            Content::Blob(descriptions) if descriptions.is_empty() => return,
             Content::List { lengths, valid } => {
                 let (lengths, valid) = (std::mem::take(lengths), std::mem::take(valid));
-                let page = (!lengths.is_empty()).then(|| encode::lists(&lengths, &valid));
-                Ok(page.into_iter().collect())
+                vec![DueRows::Lists { lengths, valid }]
             }
-            Content::Blob(descriptions) => {
-                let descriptions = std::mem::take(descriptions);
-                let page = (!descriptions.is_empty()).then(|| encode::blobs(&descriptions));
-                Ok(page.into_iter().collect())
+            Content::Blob(descriptions) => vec![DueRows::Blobs(std::mem::take(descriptions))],
+            Content::Leaf { plan, arrays, .. } => {
+                let arrays = std::mem::take(arrays);
+                let pages = array_pages::cut_pages(&arrays, bytes, page_bytes).into_iter();
+                pages.map(|arrays| DueRows::Array { plan: plan.clone(), arrays }).collect()
             }
-            Content::Leaf { plan, arrays } => {
-                let arrays: Vec<ArrayRef> =
-                    std::mem::take(arrays).into_iter().filter(|a| !a.is_empty()).collect();
-                plan.encode(&arrays, bytes, page_bytes)
-            }
-        }
+        };
+        self.has_pages |= !rows.is_empty();
+        let bytes = held / rows.len().max(1) as u64;
+        pages.extend(rows.into_iter().map(|rows| DuePage { column, bytes, rows }));
     }
 }
 

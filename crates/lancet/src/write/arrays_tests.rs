@@ -61,28 +61,52 @@ fn null_structs_are_refused_with_a_way_out() {
     let batch = batch(vec![("s", structs(ints(2), nulls))]);
     let mut sink = Sink::new(Vec::new(), false);
     let what = refused(columns(&batch).push(&batch, 0, &mut sink));
-    assert!(what.starts_with("structs that are null in format 2.0"), "{what}");
+    assert!(what.starts_with("column `s` has structs that are null, which format 2.0"), "{what}");
     assert!(what.contains("write 2.1 or 2.2, or make their fields null instead"), "{what}");
 }
 
+/// The rows of each page.
+fn taken(columns: &mut ArrayColumns, page_bytes: u64) -> Vec<usize> {
+    let mut pages = Vec::new();
+    columns.take_pages(page_bytes, |_| true, &mut pages);
+    let rows = |page: &DuePage| match &page.rows {
+        DueRows::Array { arrays, .. } => arrays.iter().map(|array| array.len()).sum(),
+        other => panic!("{other:?}"),
+    };
+    pages.iter().map(rows).collect()
+}
+
 #[test]
-fn pages_are_due_when_they_are_full_or_old() {
+fn columns_tell_what_waits() {
     let batch = batch(vec![("n", ints(100))]);
     let mut columns = columns(&batch);
     let mut sink = Sink::new(Vec::new(), false);
-    let rows = |pages: Vec<Vec<EncodedArray>>| {
-        pages.iter().map(|p| p.iter().map(|page| page.num_rows).collect()).collect::<Vec<Vec<_>>>()
-    };
     assert_eq!(columns.push(&batch, 7, &mut sink).unwrap(), 401);
-    assert_eq!(columns.waiting_bytes(), 401);
-    assert_eq!(rows(columns.due_pages(402, 1, |_| false).unwrap()), [[0_u64; 0]]);
+    let waiting = |columns: &ArrayColumns, page_bytes| {
+        let Waiting { held, oldest, is_full } = columns.waiting(page_bytes).next().unwrap();
+        (held, oldest, is_full)
+    };
     // The rows that wait came when the file had been given 7 bytes.
-    assert_eq!(rows(columns.due_pages(402, 1, |oldest| oldest == 7).unwrap()), [[100]]);
-    assert_eq!(rows(columns.due_pages(402, 1, |_| true).unwrap()), [[0_u64; 0]]);
-    columns.push(&batch, 408, &mut sink).unwrap();
-    assert_eq!(rows(columns.due_pages(401, 1, |_| false).unwrap()), [[100]]);
+    assert_eq!(waiting(&columns, 402), (401 + PIECE_BYTES, Some(7), false));
+    assert_eq!(waiting(&columns, 401), (401 + PIECE_BYTES, Some(7), true));
+    assert_eq!(taken(&mut columns, 402), [100]);
+    assert_eq!(waiting(&columns, 0), (0, None, false));
+    assert_eq!(taken(&mut columns, 402), [0; 0]);
     columns.push(&batch, 809, &mut sink).unwrap();
-    assert_eq!(rows(columns.last_pages(200, 1).unwrap()), [[34, 34, 32]]);
+    assert_eq!(taken(&mut columns, 200), [34, 34, 32]);
+}
+
+#[test]
+fn small_arrays_are_made_one() {
+    let batch = batch(vec![("n", ints(2))]);
+    let mut columns = columns(&batch);
+    let mut sink = Sink::new(Vec::new(), false);
+    for _ in 0..1000 {
+        columns.push(&batch, 0, &mut sink).unwrap();
+    }
+    let held = columns.waiting(1 << 20).next().unwrap().held;
+    assert!(held < 9 * 1000 + 20 * PIECE_BYTES, "{held}");
+    assert_eq!(taken(&mut columns, 1 << 20), [2000]);
 }
 
 #[test]
@@ -92,7 +116,7 @@ fn structs_have_one_page_at_the_end() {
     let mut sink = Sink::new(Vec::new(), false);
     columns.push(&batch, 0, &mut sink).unwrap();
     columns.push(&batch, 0, &mut sink).unwrap();
-    let pages = columns.last_pages(1 << 20, 1).unwrap();
-    assert_eq!((pages[0].len(), pages[0][0].num_rows), (1, 6));
-    assert_eq!((pages[1].len(), pages[1][0].num_rows), (1, 6));
+    assert_eq!(taken(&mut columns, 1 << 20), [6]);
+    let pages = columns.end_pages();
+    assert!(matches!(&pages[..], [DuePage { column: 0, rows: DueRows::Structs(6), .. }]));
 }

@@ -16,10 +16,14 @@ use crate::page::encode::{EncodedPage, PageLevels};
 use crate::page::rules::Rules;
 
 /// Writes the payloads of an array and returns where they lie, as `position` and `size`.
-pub(super) fn store(array: &ArrayRef, sink: &mut Sink<impl Write>) -> Result<ArrayRef> {
+pub(super) fn store(
+    array: &ArrayRef,
+    column: &str,
+    sink: &mut Sink<impl Write>,
+) -> Result<ArrayRef> {
     let Some(values) = array.as_binary_opt::<i64>() else {
         return Err(Error::unsupported(format!(
-            "blobs of type {}; cast the column to LargeBinary",
+            "column `{column}`: blobs of type {}; cast it to LargeBinary",
             array.data_type()
         )));
     };

@@ -1,16 +1,19 @@
 //! One leaf column while it is written: collects batches and cuts them into pages.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, FieldRef};
 
 use super::blob;
+use super::columns::Waiting;
 use super::dictionary;
-use super::entries::ColumnEntries;
+use super::due::{DuePage, DueRows};
+use super::entries::{ColumnEntries, PageEntries};
+use super::merge::{self, PIECE_BYTES};
 use super::sink::Sink;
-use super::summary::ExplainedPage;
 use crate::codec::{KeyType, ValueType};
 use crate::error::{Error, Result};
 use crate::levels::{LeafPiece, NestingLayer, Step, extract, max_entries};
@@ -61,12 +64,14 @@ impl ColumnPlan {
 /// A column and the rows that wait for their page.
 #[derive(Debug)]
 pub(super) struct ColumnWriter {
-    pub(super) plan: ColumnPlan,
+    pub(super) plan: Arc<ColumnPlan>,
     /// The top-level arrays and the column's part of each.
     roots: Vec<ArrayRef>,
     pieces: Vec<LeafPiece>,
-    /// Bytes of the pieces.
+    /// Bytes of the pieces in a page.
     bytes: u64,
+    /// Bytes of dictionaries beside those.
+    dictionaries: u64,
     /// The different values of dictionaries.
     entries: ColumnEntries,
     /// How many bytes the file had been given when the oldest piece came.
@@ -79,16 +84,18 @@ impl ColumnWriter {
     pub(super) fn new(plan: ColumnPlan, zone_maps: bool) -> Self {
         let zones = if zone_maps { plan.zones() } else { None };
         let (roots, pieces, entries) = (Vec::new(), Vec::new(), ColumnEntries::default());
-        Self { plan, roots, pieces, bytes: 0, entries, oldest: 0, zones }
+        let plan = Arc::new(plan);
+        Self { plan, roots, pieces, bytes: 0, dictionaries: 0, entries, oldest: 0, zones }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
-    }
-
-    /// Bytes that wait for their page.
-    pub(super) fn waiting_bytes(&self) -> u64 {
-        self.bytes
+    /// The rows that wait for their page.
+    pub(super) fn waiting(&self) -> Waiting {
+        let pieces = (self.pieces.len() as u64).saturating_mul(PIECE_BYTES);
+        Waiting {
+            held: self.bytes.saturating_add(self.dictionaries).saturating_add(pieces),
+            oldest: (!self.pieces.is_empty()).then_some(self.oldest),
+            is_full: false,
+        }
     }
 
     /// Whether the next batch may fill a page, if it is like the last one.
@@ -104,7 +111,7 @@ impl ColumnWriter {
         root: &ArrayRef,
         given: u64,
         page_bytes: u64,
-        pages: &mut Vec<ExplainedPage>,
+        pages: &mut Vec<DuePage>,
     ) -> Result<u64> {
         let piece = self.plan.extract(root)?;
         let bytes = piece_bytes(&piece);
@@ -125,10 +132,10 @@ impl ColumnWriter {
         given: u64,
         page_bytes: u64,
         sink: &mut Sink<impl Write>,
-        pages: &mut Vec<ExplainedPage>,
+        pages: &mut Vec<DuePage>,
     ) -> Result<u64> {
         let mut piece = self.plan.extract(root)?;
-        piece.values = blob::store(&piece.values, sink)?;
+        piece.values = blob::store(&piece.values, &self.plan.name, sink)?;
         let bytes = piece_bytes(&piece);
         self.collect(&piece.values.clone(), piece, bytes, given, page_bytes, pages)
     }
@@ -140,7 +147,7 @@ impl ColumnWriter {
         bytes: u64,
         given: u64,
         page_bytes: u64,
-        pages: &mut Vec<ExplainedPage>,
+        pages: &mut Vec<DuePage>,
     ) -> Result<u64> {
         if self.pieces.is_empty() {
             self.oldest = given;
@@ -149,35 +156,51 @@ impl ColumnWriter {
             zones.push(&piece.values, validity(&piece).as_ref())?;
         }
         let before = self.pieces.last().map(|before| &before.values);
-        let held = bytes + dictionary::held_bytes(&piece.values, before);
+        let dictionary = dictionary::held_bytes(&piece.values, before);
         self.bytes += bytes;
+        self.dictionaries += dictionary;
         self.pieces.push(piece);
         self.roots.push(root.clone());
         if self.bytes >= page_bytes {
-            pages.extend(self.flush()?);
+            self.take_pages(0, pages)?;
+        } else if self.plan.path.is_empty() && merge::is_worth(&self.roots, self.bytes) {
+            let root = merge::merged(&self.roots)?;
+            self.pieces = vec![self.plan.extract(&root)?];
+            self.roots = vec![root];
         }
-        Ok(held)
+        Ok(bytes + dictionary)
     }
 
-    /// Encodes everything collected as pages.
-    pub(super) fn flush(&mut self) -> Result<Vec<ExplainedPage>> {
-        self.bytes = 0;
-        let roots = std::mem::take(&mut self.roots);
-        let pieces = std::mem::take(&mut self.pieces);
-        let mut pages = Vec::new();
-        let groups = if self.plan.keys.is_some() {
-            dictionary::split(&pieces)?
-        } else if pieces.is_empty() {
-            Vec::new()
-        } else {
-            vec![0..pieces.len()]
-        };
-        for group in groups {
-            let (roots, pieces) = (roots.get(group.clone()), pieces.get(group));
-            let (roots, pieces) = (roots.unwrap_or_default(), pieces.unwrap_or_default());
-            self.plan.encode(roots, pieces, &mut self.entries, &mut pages)?;
+    /// Hands on everything collected, as pages of the column of this number.
+    pub(super) fn take_pages(&mut self, column: usize, pages: &mut Vec<DuePage>) -> Result<()> {
+        let mut roots = std::mem::take(&mut self.roots);
+        let mut pieces = std::mem::take(&mut self.pieces);
+        let bytes = std::mem::take(&mut self.bytes) + std::mem::take(&mut self.dictionaries);
+        if pieces.is_empty() {
+            return Ok(());
         }
-        Ok(pages)
+        let ends = match self.plan.keys {
+            Some(_) => dictionary::ends_of_groups(&pieces)?,
+            None => vec![pieces.len()],
+        };
+        let bytes = bytes / ends.len().max(1) as u64;
+        // From the last one to the first, as they are cut off the end.
+        let first = pages.len();
+        for start in ends.iter().rev().skip(1).copied().chain([0]) {
+            let (roots, pieces) = (roots.split_off(start), pieces.split_off(start));
+            let rows = DueRows::Layout { plan: self.plan.clone(), roots, pieces };
+            pages.push(DuePage { column, bytes, rows });
+        }
+        pages.get_mut(first..).unwrap_or_default().reverse();
+        Ok(())
+    }
+
+    /// Remembers the entries of a page; refuses what the keys cannot number.
+    pub(super) fn add_entries(&mut self, page: PageEntries) -> Result<()> {
+        match self.plan.keys {
+            Some(keys) => self.entries.add(page, keys, &self.plan.name),
+            None => Ok(()),
+        }
     }
 }
 

@@ -12,8 +12,18 @@ fn writer(plan: ColumnPlan) -> ColumnWriter {
     ColumnWriter::new(plan, true)
 }
 
-fn rows(pages: &[ExplainedPage]) -> Vec<u64> {
-    pages.iter().map(|page| page.page.num_rows).collect()
+fn rows(pages: &[DuePage]) -> Vec<usize> {
+    let rows = |page: &DuePage| match &page.rows {
+        DueRows::Layout { roots, .. } => roots.iter().map(|root| root.len()).sum(),
+        other => panic!("{other:?}"),
+    };
+    pages.iter().map(rows).collect()
+}
+
+fn taken(column: &mut ColumnWriter) -> Vec<usize> {
+    let mut pages = Vec::new();
+    column.take_pages(0, &mut pages).unwrap();
+    rows(&pages)
 }
 
 #[test]
@@ -22,14 +32,15 @@ fn a_page_is_cut_when_it_is_full() {
     let mut pages = Vec::new();
     for (given, waiting, full) in [(0, 400, 0), (400, 800, 0), (800, 0, 1), (1200, 400, 1)] {
         assert_eq!(column.push(&ints(100), given, 1000, &mut pages).unwrap(), 400);
-        assert_eq!((column.waiting_bytes(), pages.len()), (waiting, full));
+        assert_eq!((column.bytes, pages.len()), (waiting, full));
     }
     assert_eq!(rows(&pages), [300]);
     // The oldest rows that wait are those of the last batch.
     assert_eq!(column.oldest, 1200);
-    assert_eq!(rows(&column.flush().unwrap()), [100]);
-    assert!(column.is_empty());
-    assert!(column.flush().unwrap().is_empty());
+    assert_eq!(column.waiting().oldest, Some(1200));
+    assert_eq!(taken(&mut column), [100]);
+    assert_eq!((column.waiting().held, column.waiting().oldest), (0, None));
+    assert_eq!(taken(&mut column), [0; 0]);
 }
 
 #[test]
@@ -42,7 +53,7 @@ fn a_batch_larger_than_a_page_is_cut_into_equal_parts() {
     column.push(&ints(1001), 0, 2000, &mut pages).unwrap();
     // Three parts of 334 rows, of which two fill a page.
     assert_eq!(rows(&pages), [668]);
-    assert_eq!(rows(&column.flush().unwrap()), [333]);
+    assert_eq!(taken(&mut column), [333]);
 }
 
 #[test]
@@ -65,6 +76,18 @@ fn columns_tell_when_the_next_batch_may_fill_a_page() {
     column.push(&ints(100), 0, 1300, &mut Vec::new()).unwrap();
     assert!(!column.is_nearly_full(1300));
     assert!(column.is_nearly_full(1200));
+}
+
+#[test]
+fn small_pieces_are_made_one() {
+    let mut column = writer(plan(int_field(), &WriteOptions::default()));
+    for i in 0..1000 {
+        column.push(&ints(2), i, 1 << 20, &mut Vec::new()).unwrap();
+    }
+    let Waiting { held, oldest, .. } = column.waiting();
+    assert!(held < 8 * 1000 + 20 * PIECE_BYTES, "{held}");
+    assert_eq!(oldest, Some(0));
+    assert_eq!(taken(&mut column), [2000]);
 }
 
 #[test]

@@ -4,26 +4,21 @@ use std::io::Write;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use bytes::Bytes;
 
 use super::arrays::ArrayColumns;
 use super::column::{ColumnPlan, ColumnWriter};
+use super::due::DuePage;
+use super::entries::PageEntries;
 use super::options::WriteOptions;
 use super::sink::Sink;
-use super::summary::{ExplainedPage, PageSummary};
 use crate::error::Result;
-use crate::page_v2_0::encode::EncodedArray;
 use crate::parallel::in_parallel_mut;
-use crate::proto::any;
 use crate::schema::columns::{LeafKind, columns_of};
 use crate::version::Version;
 use crate::zones::gather::Gatherer;
 
 /// Batches of more columns are taken in on several threads.
 const MANY_COLUMNS: usize = 64;
-/// Fewer bytes are encoded on one thread: they take some 600 us, at the 100 MB/s of numbers and strings
-/// that hardly compress.
-const PARALLEL_BYTES: u64 = 64 << 10;
 
 /// Columns that collect rows. This is where the two kinds of files part.
 #[derive(Debug)]
@@ -34,18 +29,15 @@ pub(super) enum WaitingColumns {
     Arrays(ArrayColumns),
 }
 
-/// A page that is encoded, with what to say about it.
-pub(super) struct ReadyPage {
-    pub(super) buffers: Vec<Bytes>,
-    pub(super) num_rows: u64,
-    /// Whether the file tells at which row it starts.
-    pub(super) is_placed: bool,
-    pub(super) encoding: Vec<u8>,
-    pub(super) summary: PageSummary,
+/// The rows of a column that wait.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    /// Bytes of memory that they take, or keep from being freed.
+    pub(super) held: u64,
+    /// How many bytes the file had been given when the oldest of them came; none if none wait.
+    pub(super) oldest: Option<u64>,
+    pub(super) is_full: bool,
 }
-
-/// Pages by column.
-pub(super) type ReadyPages = Vec<Vec<ReadyPage>>;
 
 impl WaitingColumns {
     /// `plans` are those of the leaves of the schema, in order.
@@ -94,48 +86,88 @@ impl WaitingColumns {
         given: u64,
         options: &WriteOptions,
         sink: &mut Sink<W>,
-    ) -> Result<(u64, ReadyPages)> {
+    ) -> Result<(u64, Vec<DuePage>)> {
         match self {
             Self::Layouts(columns) => push(columns, batch, given, options, sink),
             Self::Arrays(columns) => Ok((columns.push(batch, given, sink)?, Vec::new())),
         }
     }
 
-    /// Pages that have to be written now that `given` bytes were given in all: columns that keep batches
-    /// alive for too long give up their rows.
-    pub(super) fn due_pages(&mut self, given: u64, options: &WriteOptions) -> Result<ReadyPages> {
-        let (limit, threads) = (options.memory_limit, options.threads());
-        let is_old = move |oldest: u64| given - oldest > limit;
-        match self {
-            Self::Layouts(columns) => {
-                let is_due = move |c: &ColumnWriter| !c.is_empty() && is_old(c.oldest);
-                if !columns.iter().any(is_due) {
-                    return Ok(Vec::new());
-                }
-                let flush =
-                    move |c: &mut ColumnWriter| if is_due(c) { c.flush() } else { Ok(Vec::new()) };
-                Ok(ready(in_parallel_mut(threads, columns, flush)?))
-            }
-            Self::Arrays(columns) => {
-                Ok(ready(columns.due_pages(options.page_bytes, threads, is_old)?))
-            }
-        }
+    /// The pages that have to be written now that `given` bytes were given in all: of columns that are
+    /// full, that keep batches alive for too long, or that have the most rows where too many wait.
+    pub(super) fn due_pages(&mut self, given: u64, options: &WriteOptions) -> Result<Vec<DuePage>> {
+        let waiting: Vec<Waiting> = match self {
+            Self::Layouts(columns) => columns.iter().map(ColumnWriter::waiting).collect(),
+            Self::Arrays(columns) => columns.waiting(options.cut_bytes()).collect(),
+        };
+        let is_due = due_columns(&waiting, given, options.waiting_limit());
+        self.take_pages(options, |column| is_due.get(column).copied().unwrap_or(false))
     }
 
     /// All that is left.
-    pub(super) fn last_pages(&mut self, options: &WriteOptions) -> Result<ReadyPages> {
+    pub(super) fn last_pages(&mut self, options: &WriteOptions) -> Result<Vec<DuePage>> {
+        let mut pages = self.take_pages(options, |_| true)?;
+        if let Self::Arrays(columns) = self {
+            pages.extend(columns.end_pages());
+            pages.sort_by_key(|page| page.column);
+        }
+        Ok(pages)
+    }
+
+    /// The rows of some columns as pages, in the order of the columns.
+    fn take_pages(
+        &mut self,
+        options: &WriteOptions,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Result<Vec<DuePage>> {
+        let mut pages = Vec::new();
         match self {
             Self::Layouts(columns) => {
-                let waiting = columns.iter().map(ColumnWriter::waiting_bytes).sum();
-                let threads = options.threads_for(waiting, PARALLEL_BYTES);
-                Ok(ready(in_parallel_mut(threads, columns, ColumnWriter::flush)?))
+                for (i, column) in columns.iter_mut().enumerate().filter(|(i, _)| is_wanted(*i)) {
+                    column.take_pages(i, &mut pages)?;
+                }
             }
             Self::Arrays(columns) => {
-                let threads = options.threads_for(columns.waiting_bytes(), PARALLEL_BYTES);
-                Ok(ready(columns.last_pages(options.page_bytes, threads)?))
+                columns.take_pages(options.cut_bytes(), is_wanted, &mut pages);
             }
         }
+        Ok(pages)
     }
+
+    /// Remembers the entries of a column's dictionaries; refuses what its keys cannot number.
+    pub(super) fn add_entries(&mut self, column: usize, entries: PageEntries) -> Result<()> {
+        match self {
+            Self::Layouts(columns) => {
+                columns.get_mut(column).map_or(Ok(()), |column| column.add_entries(entries))
+            }
+            Self::Arrays(columns) => columns.add_entries(column, entries),
+        }
+    }
+}
+
+/// Which columns give up their rows.
+fn due_columns(waiting: &[Waiting], given: u64, limit: u64) -> Vec<bool> {
+    let is_old = |oldest: u64| given.saturating_sub(oldest) > limit;
+    let is_due = |column: &Waiting| column.is_full || column.oldest.is_some_and(is_old);
+    let mut due: Vec<bool> = waiting.iter().map(is_due).collect();
+    let left = waiting.iter().zip(&due).enumerate().filter(|(_, (_, due))| !**due);
+    let mut left: Vec<(usize, u64)> = left.map(|(i, (column, _))| (i, column.held)).collect();
+    let mut held: u64 = left.iter().map(|(_, held)| held).sum();
+    if held <= limit {
+        return due;
+    }
+    // Columns with few rows keep them: their pages would be small.
+    left.sort_by_key(|(_, held)| std::cmp::Reverse(*held));
+    for (column, bytes) in left {
+        if held <= limit / 2 {
+            break;
+        }
+        held = held.saturating_sub(bytes);
+        if let Some(due) = due.get_mut(column) {
+            *due = true;
+        }
+    }
+    due
 }
 
 fn push<W: Write>(
@@ -144,58 +176,36 @@ fn push<W: Write>(
     given: u64,
     options: &WriteOptions,
     sink: &mut Sink<W>,
-) -> Result<(u64, ReadyPages)> {
-    let page_bytes = options.page_bytes;
-    // To keep a batch is little work, to encode a page is much.
+) -> Result<(u64, Vec<DuePage>)> {
+    let page_bytes = options.cut_bytes();
+    // To keep a batch is little work, except where it is large.
     let is_much = columns.len() > MANY_COLUMNS
         || columns.iter().any(|column| column.is_nearly_full(page_bytes));
     let threads = if is_much { options.threads() } else { 1 };
     let rows = batch.clone();
     let push = move |column: &mut ColumnWriter| match column.plan.kind {
         LeafKind::Blob => Ok((0, Vec::new())),
-        _ => push_column(column, &rows, given, page_bytes),
+        _ => {
+            let mut pages = Vec::new();
+            let root = rows.column(column.plan.root);
+            let bytes = column.push(root, given, page_bytes, &mut pages)?;
+            Ok((bytes, pages))
+        }
     };
     let pushed = in_parallel_mut(threads, columns, push)?;
-    let (mut sizes, mut pages): (Vec<u64>, Vec<_>) = pushed.into_iter().unzip();
-    for ((column, size), pages) in columns.iter_mut().zip(&mut sizes).zip(&mut pages) {
+    let (mut pushed_bytes, mut due) = (0, Vec::new());
+    for (i, (column, (mut bytes, mut pages))) in columns.iter_mut().zip(pushed).enumerate() {
         if column.plan.kind == LeafKind::Blob {
             let root = batch.column(column.plan.root);
-            *size = column.push_blobs(root, given, page_bytes, sink, pages)?;
+            bytes = column.push_blobs(root, given, page_bytes, sink, &mut pages)?;
         }
+        pushed_bytes += bytes;
+        pages.iter_mut().for_each(|page| page.column = i);
+        due.append(&mut pages);
     }
-    Ok((sizes.iter().sum(), ready(pages)))
+    Ok((pushed_bytes, due))
 }
 
-/// Hands a column its part of a batch; returns its bytes and the pages that became full.
-fn push_column(
-    column: &mut ColumnWriter,
-    batch: &RecordBatch,
-    given: u64,
-    page_bytes: u64,
-) -> Result<(u64, Vec<ExplainedPage>)> {
-    let mut pages = Vec::new();
-    let root = batch.column(column.plan.root);
-    let bytes = column.push(root, given, page_bytes, &mut pages)?;
-    Ok((bytes, pages))
-}
-
-fn ready<P: Into<ReadyPage>>(pages: Vec<Vec<P>>) -> ReadyPages {
-    pages.into_iter().map(|pages| pages.into_iter().map(Into::into).collect()).collect()
-}
-
-impl From<ExplainedPage> for ReadyPage {
-    fn from(ExplainedPage { page, summary }: ExplainedPage) -> Self {
-        let encoding = any::wrap(&page.layout.to_message());
-        let (buffers, num_rows) = (page.buffers, page.num_rows);
-        Self { buffers, num_rows, is_placed: true, encoding, summary }
-    }
-}
-
-impl From<EncodedArray> for ReadyPage {
-    fn from(page: EncodedArray) -> Self {
-        let (encoding, num_rows) = (any::wrap(&page.message), page.num_rows);
-        let summary = PageSummary::of_array(&page);
-        let buffers = page.buffers.into_iter().map(Bytes::from).collect();
-        Self { buffers, num_rows, is_placed: false, encoding, summary }
-    }
-}
+#[cfg(test)]
+#[path = "columns_tests.rs"]
+mod tests;

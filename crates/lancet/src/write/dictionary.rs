@@ -81,9 +81,9 @@ fn narrow(keys: &[u64], bits: u64) -> FixedValues {
     out
 }
 
-/// Groups pieces so that the entries of each group can be numbered by the column's keys.
-pub(super) fn split(pieces: &[LeafPiece]) -> Result<Vec<Range<usize>>> {
-    let mut groups = Vec::new();
+/// Where groups of pieces end so that the entries of each can be numbered by the column's keys.
+pub(super) fn ends_of_groups(pieces: &[LeafPiece]) -> Result<Vec<usize>> {
+    let mut ends = Vec::new();
     let (mut start, mut entries) = (0, 0_u64);
     for (i, piece) in pieces.iter().enumerate() {
         let more = dictionary_of(&piece.values)?.values().len() as u64;
@@ -92,16 +92,16 @@ pub(super) fn split(pieces: &[LeafPiece]) -> Result<Vec<Range<usize>>> {
         if i > start
             && key_type(piece.values.data_type()).is_some_and(|keys| total > keys.num_keys())
         {
-            groups.push(start..i);
+            ends.push(i);
             (start, entries) = (i, more);
         } else {
             entries = total;
         }
     }
     if start < pieces.len() {
-        groups.push(start..pieces.len());
+        ends.push(pieces.len());
     }
-    Ok(groups)
+    Ok(ends)
 }
 
 fn shares_entries(before: Option<&LeafPiece>, piece: &LeafPiece) -> Result<bool> {

@@ -78,12 +78,13 @@ fn pieces_are_grouped_so_that_keys_number_their_entries() {
         entries.iter().map(|entries| piece(array(&[Some(0)], entries))).collect::<Vec<_>>()
     };
     let (sixty, seventy) = (numbered(60), numbered(70));
-    assert_eq!(split(&[]).unwrap(), []);
-    assert_eq!(split(&pieces(&[&sixty, &numbered(68)])).unwrap(), [0..2]);
-    assert_eq!(split(&pieces(&[&sixty, &seventy])).unwrap(), [0..1, 1..2]);
+    assert_eq!(ends_of_groups(&[]).unwrap(), []);
+    assert_eq!(ends_of_groups(&pieces(&[&sixty, &numbered(68)])).unwrap(), [2]);
+    assert_eq!(ends_of_groups(&pieces(&[&sixty, &seventy])).unwrap(), [1, 2]);
     // Batches that share their dictionary bring no new entries.
-    assert_eq!(split(&pieces(&[&seventy, &seventy, &seventy])).unwrap(), [0..3]);
-    assert_eq!(split(&pieces(&[&sixty, &seventy, &seventy, &sixty])).unwrap(), [0..1, 1..3, 3..4]);
+    assert_eq!(ends_of_groups(&pieces(&[&seventy, &seventy, &seventy])).unwrap(), [3]);
+    let mixed = pieces(&[&sixty, &seventy, &seventy, &sixty]);
+    assert_eq!(ends_of_groups(&mixed).unwrap(), [1, 3, 4]);
 }
 
 #[test]
@@ -113,5 +114,5 @@ fn a_dictionary_is_held_once() {
 #[test]
 fn other_arrays_are_refused() {
     let plain = piece(Arc::new(Int32Array::from(vec![1])));
-    assert_eq!(refused(split(&[plain])), "Int32 is not a dictionary");
+    assert_eq!(refused(ends_of_groups(&[plain])), "Int32 is not a dictionary");
 }

@@ -14,8 +14,26 @@ use crate::error::{Error, Result};
 /// Wider keys are not watched: memory runs out before they do.
 const MAX_BITS: u64 = 16;
 
-/// What the pages of a column have held so far. Values are told apart by their hashes, so long ones
-/// take no memory.
+/// The entries of a page. Values are told apart by their hashes, so long ones take no memory.
+#[derive(Debug, Default)]
+pub(super) struct PageEntries {
+    hashes: Vec<u128>,
+}
+
+impl PageEntries {
+    /// Adds the entries of a dictionary.
+    pub(super) fn add(&mut self, items: &Values, keys: KeyType) -> Result<()> {
+        if keys.bits > MAX_BITS {
+            return Ok(());
+        }
+        for position in 0..items.len() {
+            self.hashes.push(xxh3_128(&items.value_bytes(position)?));
+        }
+        Ok(())
+    }
+}
+
+/// What the pages of a column have held so far.
 #[derive(Debug, Default)]
 pub(super) struct ColumnEntries {
     seen: HashSet<u128>,
@@ -23,14 +41,9 @@ pub(super) struct ColumnEntries {
 
 impl ColumnEntries {
     /// Adds the entries of a page; refuses what `keys` cannot number.
-    pub(super) fn add(&mut self, items: &Values, keys: KeyType, column: &str) -> Result<()> {
-        if keys.bits > MAX_BITS {
-            return Ok(());
-        }
-        for position in 0..items.len() {
-            self.seen.insert(xxh3_128(&items.value_bytes(position)?));
-        }
-        if self.seen.len() as u64 <= keys.num_keys() {
+    pub(super) fn add(&mut self, page: PageEntries, keys: KeyType, column: &str) -> Result<()> {
+        self.seen.extend(page.hashes);
+        if keys.bits > MAX_BITS || self.seen.len() as u64 <= keys.num_keys() {
             return Ok(());
         }
         let (most, bits) = (keys.num_keys(), keys.bits);

@@ -2,10 +2,12 @@ use super::*;
 use crate::codec::VariableValues;
 use crate::write::test_plans::refused;
 
-fn texts(range: std::ops::Range<usize>) -> Values {
+fn texts(range: std::ops::Range<usize>, keys: KeyType) -> PageEntries {
     let mut values = VariableValues::new(32);
     range.for_each(|i| values.push(i.to_string().as_bytes()).unwrap());
-    Values::Variable(values)
+    let mut page = PageEntries::default();
+    page.add(&Values::Variable(values), keys).unwrap();
+    page
 }
 
 const INT8: KeyType = KeyType { bits: 8, signed: true };
@@ -15,17 +17,17 @@ const UINT8: KeyType = KeyType { bits: 8, signed: false };
 fn values_of_all_pages_together_fit_the_keys() {
     for (keys, most) in [(INT8, 128), (UINT8, 256)] {
         let mut entries = ColumnEntries::default();
-        entries.add(&texts(0..100), keys, "n").unwrap();
+        entries.add(texts(0..100, keys), keys, "n").unwrap();
         // Values that were there before are no new ones.
-        entries.add(&texts(0..most), keys, "n").unwrap();
-        entries.add(&texts(0..0), keys, "n").unwrap();
-        assert!(entries.add(&texts(most..most + 1), keys, "n").is_err());
+        entries.add(texts(0..most, keys), keys, "n").unwrap();
+        entries.add(texts(0..0, keys), keys, "n").unwrap();
+        assert!(entries.add(texts(most..most + 1, keys), keys, "n").is_err());
     }
 }
 
 #[test]
 fn what_is_refused_names_the_column_and_the_way_out() {
-    let refuse = |keys| refused(ColumnEntries::default().add(&texts(0..70_000), keys, "a.b"));
+    let refuse = |keys| refused(ColumnEntries::default().add(texts(0..70_000, keys), keys, "a.b"));
     assert_eq!(
         refuse(INT8),
         "column `a.b` has more than 128 different values, which is all that the Int8 keys of its \
@@ -40,6 +42,7 @@ fn what_is_refused_names_the_column_and_the_way_out() {
 #[test]
 fn wide_keys_are_not_watched() {
     let mut entries = ColumnEntries::default();
-    entries.add(&texts(0..70_000), KeyType { bits: 32, signed: true }, "n").unwrap();
+    let keys = KeyType { bits: 32, signed: true };
+    entries.add(texts(0..70_000, keys), keys, "n").unwrap();
     assert!(entries.seen.is_empty());
 }

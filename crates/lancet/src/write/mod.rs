@@ -1,8 +1,8 @@
 //! The blocking writer: owns the file, the threads and the memory limit.
 //!
-//! Batches are handed to the leaf columns, which collect them until a page is full. Columns whose
-//! page is due encode it in parallel; pages are written in column order, so the same input gives
-//! the same bytes whatever the number of threads.
+//! Batches are handed to the leaf columns, which collect them until a page is full, or until the
+//! memory limit asks for it. Pages that are due are encoded in parallel, some at a time, and written in
+//! column order, so the same input gives the same bytes whatever the number of threads.
 
 mod array_pages;
 mod arrays;
@@ -10,8 +10,10 @@ mod blob;
 mod column;
 mod columns;
 mod dictionary;
+mod due;
 mod entries;
 mod long_row;
+mod merge;
 mod new_file;
 mod options;
 mod page;
@@ -38,7 +40,8 @@ use crate::schema::fields;
 use crate::span::Span;
 use crate::version::Version;
 use crate::zones::ROWS_PER_ZONE;
-use columns::{ReadyPages, WaitingColumns};
+use columns::WaitingColumns;
+use due::{DuePage, ReadyPage, encode_all};
 pub use new_file::NewFile;
 pub use options::WriteOptions;
 use plan::plan_columns;
@@ -85,13 +88,22 @@ pub struct FileWriter<W: Write = NewFile> {
     options: WriteOptions,
     columns: WaitingColumns,
     /// Pages written so far, by column.
-    written: Vec<Vec<WrittenPage>>,
+    written: Vec<WrittenColumn>,
     /// What to say about them, by column.
     summaries: Vec<ColumnSummary>,
     global_buffers: Vec<Span>,
     num_rows: u64,
     /// Bytes of batches given so far.
     given: u64,
+    /// Rows of a batch may be missing from some columns: an error came in between.
+    is_broken: bool,
+}
+
+/// Pages of a column.
+#[derive(Debug, Default)]
+struct WrittenColumn {
+    pages: Vec<WrittenPage>,
+    num_rows: u64,
 }
 
 impl FileWriter {
@@ -126,27 +138,40 @@ impl<W: Write> FileWriter<W> {
             schema,
             options,
             columns,
-            written: summaries.iter().map(|_| Vec::new()).collect(),
+            written: summaries.iter().map(|_| WrittenColumn::default()).collect(),
             summaries,
             global_buffers: Vec::new(),
             num_rows: 0,
             given: 0,
+            is_broken: false,
         })
     }
 
-    /// Appends rows.
+    /// Appends rows. After an error in the middle of it nothing more can be written: the file would lack
+    /// rows in some of its columns.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.check_whole()?;
         self.check_schema(batch)?;
         if batch.num_rows() == 0 {
             return Ok(());
         }
+        self.is_broken = true;
         let (options, sink) = (&self.options, &mut self.sink);
         let (bytes, pages) = self.columns.push(batch, self.given, options, sink)?;
         self.given += bytes;
         self.num_rows += batch.num_rows() as u64;
         self.write_pages(pages)?;
         let pages = self.columns.due_pages(self.given, &self.options)?;
-        self.write_pages(pages)
+        self.write_pages(pages)?;
+        self.is_broken = false;
+        Ok(())
+    }
+
+    fn check_whole(&self) -> Result<()> {
+        match self.is_broken {
+            true => Err(Error::invalid("the file was given up when rows could not be written")),
+            false => Ok(()),
+        }
     }
 
     /// Adds a global buffer; returns its number (1, 2, …).
@@ -157,18 +182,19 @@ impl<W: Write> FileWriter<W> {
 
     /// Writes what is left and the metadata, and hands back the writer.
     pub fn finish_into(mut self) -> Result<(WriteSummary, W)> {
+        self.check_whole()?;
         let pages = self.columns.last_pages(&self.options)?;
         self.write_pages(pages)?;
         let zone_maps = self.write_zone_maps()?;
-        let num_pages = self.written.iter().map(|column| column.len() as u64).sum();
+        let num_pages = self.written.iter().map(|column| column.pages.len() as u64).sum();
         let (schema, _) = fields::from_arrow(&self.schema, self.options.version)?;
         let descriptor = FileDescriptor { schema: Some(schema), length: self.num_rows };
         let columns = self.written.iter().zip(&zone_maps).enumerate();
-        let columns = columns.map(|(i, (pages, &zone_map))| {
+        let columns = columns.map(|(i, (column, &zone_map))| {
             let followed = self.options.version == Version::V2_0;
             let zone_map =
                 zone_map.map(|span| (span, encode_zone_index(ROWS_PER_ZONE, 0, followed)));
-            encode_column(pages, self.columns.is_blob(i), zone_map)
+            encode_column(&column.pages, self.columns.is_blob(i), zone_map)
         });
         let columns: Vec<Vec<u8>> = columns.collect();
         self.write_end(&descriptor, &columns)?;
@@ -223,26 +249,19 @@ impl<W: Write> FileWriter<W> {
         self.sink.write(&tail)
     }
 
-    /// Writes the pages of each column.
-    fn write_pages(&mut self, pages: ReadyPages) -> Result<()> {
-        let columns = self.written.iter_mut().zip(&mut self.summaries);
-        for ((column, summaries), pages) in columns.zip(pages) {
-            for page in pages {
-                let first_row = column.iter().map(|page| page.length).sum();
-                let mut buffers = Vec::with_capacity(page.buffers.len());
-                for buffer in &page.buffers {
-                    buffers.push(self.sink.write_buffer(buffer)?);
-                }
-                column.push(WrittenPage {
-                    buffers,
-                    length: page.num_rows,
-                    priority: if page.is_placed { first_row } else { 0 },
-                    encoding: page.encoding,
-                });
-                summaries.pages.push(page.summary);
+    /// Encodes pages and writes them, in their order.
+    fn write_pages(&mut self, due: Vec<DuePage>) -> Result<()> {
+        let (columns, sink) = (&mut self.columns, &mut self.sink);
+        let (written, summaries) = (&mut self.written, &mut self.summaries);
+        encode_all(due, &self.options, |ready| {
+            columns.add_entries(ready.column, ready.entries)?;
+            let written = written.get_mut(ready.column).zip(summaries.get_mut(ready.column));
+            let Some((written, summary)) = written else { return Ok(()) };
+            for page in ready.pages {
+                written.write(page, sink, summary)?;
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn check_schema(&self, batch: &RecordBatch) -> Result<()> {
@@ -273,6 +292,29 @@ impl<W: Write> FileWriter<W> {
                 )));
             }
         }
+        Ok(())
+    }
+}
+
+impl WrittenColumn {
+    fn write(
+        &mut self,
+        page: ReadyPage,
+        sink: &mut Sink<impl Write>,
+        summary: &mut ColumnSummary,
+    ) -> Result<()> {
+        let mut buffers = Vec::with_capacity(page.buffers.len());
+        for buffer in &page.buffers {
+            buffers.push(sink.write_buffer(buffer)?);
+        }
+        self.pages.push(WrittenPage {
+            buffers,
+            length: page.num_rows,
+            priority: if page.is_placed { self.num_rows } else { 0 },
+            encoding: page.encoding,
+        });
+        self.num_rows += page.num_rows;
+        summary.pages.push(page.summary);
         Ok(())
     }
 }

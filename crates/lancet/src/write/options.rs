@@ -4,6 +4,14 @@ use crate::options::{ColumnOptions, Profile};
 use crate::parallel::num_threads;
 use crate::version::Version;
 
+/// What a writer holds at most, unless somebody says otherwise.
+const MEMORY_LIMIT: u64 = 256 << 20;
+/// What encoding a page takes, for each byte of its rows: the values, the values in another form, the
+/// page as it grows.
+pub(super) const ENCODING_FACTOR: u64 = 4;
+/// What a thread needs to encode pages, and for those that it has encoded.
+const THREAD_BYTES: u64 = 64 << 20;
+
 /// How a file is written: format version, what matters about its bytes, and options of columns.
 ///
 /// ```
@@ -33,7 +41,8 @@ use crate::version::Version;
 pub struct WriteOptions {
     pub(crate) version: Version,
     pub(crate) page_bytes: u64,
-    pub(crate) memory_limit: u64,
+    /// `None` until somebody sets it.
+    pub(super) memory_limit: Option<u64>,
     pub(crate) checksums: bool,
     pub(crate) zone_maps: bool,
     pub(crate) threads: Option<usize>,
@@ -47,7 +56,7 @@ impl Default for WriteOptions {
         Self {
             version: Version::default(),
             page_bytes: 8 << 20,
-            memory_limit: 256 << 20,
+            memory_limit: None,
             checksums: true,
             zone_maps: true,
             threads: None,
@@ -65,18 +74,30 @@ impl WriteOptions {
         self
     }
 
-    /// A column's page is cut when it holds this many bytes of values. 8 MiB by default.
+    /// A column's page is cut when it holds this many bytes of values, or a tenth of the memory limit.
+    /// 8 MiB by default.
     #[must_use]
     pub fn with_page_bytes(mut self, bytes: u64) -> Self {
         self.page_bytes = bytes;
         self
     }
 
-    /// Most bytes of batches that wait for their pages. Columns that fill slowly are cut early
-    /// rather than keep old batches alive. 256 MiB by default.
+    /// About the most bytes that a writer holds: rows that wait for their page, pages that are encoded
+    /// and pages that are not written yet. 256 MiB by default; from three threads on, 128 MiB and 64 MiB
+    /// for each thread, so that all of them have a page to encode.
+    ///
+    /// Half of it is for rows that wait. When they take more, the columns with the most of them give up
+    /// their pages early, until half of that is left; and so do columns that fill so slowly that they
+    /// keep old batches alive. The other half is for encoding, which takes about four times the bytes of a
+    /// page on each thread: fewer threads work where that is too much, and pages of more than a tenth of
+    /// the limit are cut.
+    ///
+    /// Whatever the limit is, a row can be written that is larger: beside the row itself, this takes about
+    /// four times its bytes. Not counted are the batch at hand, which is the caller's, and what a file tells at
+    /// its end: 1 or 2 KiB for each page and each column, and the bounds of zone maps.
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: u64) -> Self {
-        self.memory_limit = bytes;
+        self.memory_limit = Some(bytes);
         self
     }
 
@@ -147,7 +168,27 @@ impl WriteOptions {
 
     /// What [`WriteOptions::with_memory_limit`] sets.
     pub fn memory_limit(&self) -> u64 {
-        self.memory_limit
+        self.memory_limit.unwrap_or(MEMORY_LIMIT)
+    }
+
+    /// Where pages are cut: earlier than asked for if encoding such a page would take too much.
+    pub(super) fn cut_bytes(&self) -> u64 {
+        self.page_bytes.min(self.memory_limit() / 2 / (ENCODING_FACTOR + 1))
+    }
+
+    /// Bytes of rows that may wait for their pages. The same whatever the number of threads, as the
+    /// bytes of the file are.
+    pub(super) fn waiting_limit(&self) -> u64 {
+        self.memory_limit() / 2
+    }
+
+    /// Bytes that encoding may take.
+    pub(super) fn encoding_limit(&self) -> u64 {
+        let least = self.memory_limit() / 2;
+        if self.memory_limit.is_some() {
+            return least;
+        }
+        least.max((self.threads() as u64).saturating_mul(THREAD_BYTES))
     }
 
     /// What [`WriteOptions::with_checksums`] sets.

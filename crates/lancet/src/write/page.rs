@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef};
 use super::blob;
 use super::column::ColumnPlan;
 use super::dictionary::PageDictionary;
-use super::entries::ColumnEntries;
+use super::entries::PageEntries;
 use super::long_row;
 use super::summary::{ExplainedPage, Why};
 use crate::choose::{
@@ -29,7 +29,7 @@ impl ColumnPlan {
         &self,
         roots: &[ArrayRef],
         pieces: &[LeafPiece],
-        entries: &mut ColumnEntries,
+        entries: &mut PageEntries,
         pages: &mut Vec<ExplainedPage>,
     ) -> Result<()> {
         let mut shredded = shred(pieces)?;
@@ -53,7 +53,7 @@ impl ColumnPlan {
         &self,
         pieces: &[LeafPiece],
         shredded: &Shredded,
-        entries: &mut ColumnEntries,
+        entries: &mut PageEntries,
     ) -> Result<Option<ExplainedPage>> {
         let levels = PageLevels::from(shredded);
         if self.kind == LeafKind::Blob {
@@ -72,7 +72,7 @@ impl ColumnPlan {
         if let Some(keys) = self.keys {
             let slots = &shredded.slots;
             let page = PageDictionary::build(pieces, slots, valid.as_deref(), &self.values, keys)?;
-            entries.add(&page.items, keys, &self.name)?;
+            entries.add(&page.items, keys)?;
             let choice =
                 choose_dictionary_column(page.keys, page.items, &self.settings, self.rules)?;
             let values = Values::new(&self.values);

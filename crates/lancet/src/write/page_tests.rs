@@ -19,7 +19,7 @@ fn options(version: Version) -> WriteOptions {
 fn encoded(plan: &ColumnPlan, roots: &[ArrayRef]) -> Result<Vec<ExplainedPage>> {
     let pieces: Vec<_> = roots.iter().map(|root| plan.extract(root).unwrap()).collect();
     let mut pages = Vec::new();
-    plan.encode(roots, &pieces, &mut ColumnEntries::default(), &mut pages)?;
+    plan.encode(roots, &pieces, &mut PageEntries::default(), &mut pages)?;
     Ok(pages)
 }
 

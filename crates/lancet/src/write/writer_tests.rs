@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BinaryArray, Int32Array, Int64Array, StringArray};
+use arrow_array::types::Int8Type;
+use arrow_array::{ArrayRef, BinaryArray, DictionaryArray, Int32Array, Int64Array, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 
 use super::*;
@@ -58,10 +59,32 @@ fn slow_columns_are_cut_early() {
         let (summary, _) = written(&batches, options());
         assert_eq!(rows(&summary), [[800], [800]], "{version}");
         // Some 10 KB of batches may wait: that is one batch or two.
-        let (summary, _) = written(&batches, options().with_memory_limit(15_000));
+        let (summary, _) = written(&batches, options().with_memory_limit(30_000));
         let pages = rows(&summary);
         assert!(pages[0].len() > 2 && pages[0].len() < 8, "{version}: {pages:?}");
         assert!(pages.iter().all(|column| column.iter().sum::<u64>() == 800));
+    }
+}
+
+#[test]
+fn after_an_error_in_the_middle_nothing_is_written() {
+    let entries: Vec<String> = (0..100).map(|i| i.to_string()).collect();
+    let keys = |first: usize| {
+        let texts = entries.iter().map(|text| format!("{first} {text}"));
+        let array: DictionaryArray<Int8Type> =
+            texts.collect::<Vec<_>>().iter().map(String::as_str).collect();
+        let columns = [("n", Arc::new(Int32Array::from(vec![1; 100])) as ArrayRef)];
+        let columns = columns.into_iter().chain([("d", Arc::new(array) as ArrayRef)]);
+        RecordBatch::try_from_iter(columns).unwrap()
+    };
+    for version in VERSIONS {
+        let options = WriteOptions::default().with_version(version).with_page_bytes(1);
+        let mut writer = FileWriter::new(Vec::new(), keys(0).schema(), options).unwrap();
+        writer.write(&keys(0)).unwrap();
+        assert!(refused(writer.write(&keys(1))).contains("different values"), "{version}");
+        let given_up = "the file was given up when rows could not be written";
+        assert_eq!(refused(writer.write(&keys(0))), given_up);
+        assert_eq!(refused(writer.finish_into()), given_up);
     }
 }
 
@@ -120,8 +143,8 @@ fn batches_that_do_not_fit_are_refused_by_name() {
 fn blobs_of_another_type_are_refused() {
     let mut sink = Sink::new(Vec::new(), false);
     let short: ArrayRef = Arc::new(BinaryArray::from(vec![&b"x"[..]]));
-    let what = refused(blob::store(&short, &mut sink));
-    assert_eq!(what, "blobs of type Binary; cast the column to LargeBinary");
+    let what = refused(blob::store(&short, "a.b", &mut sink));
+    assert_eq!(what, "column `a.b`: blobs of type Binary; cast it to LargeBinary");
 }
 
 #[test]

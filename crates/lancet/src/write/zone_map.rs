@@ -8,6 +8,7 @@ use arrow_schema::{Field, Schema};
 
 use super::WriteOptions;
 use super::array_pages::LeafPlan;
+use super::entries::PageEntries;
 use super::plan::plan_columns;
 use crate::container::write::{WrittenPage, encode_column, encode_inner_tail};
 use crate::error::Result;
@@ -47,8 +48,10 @@ fn encode_columns(columns: &[ArrayRef]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut metadata = Vec::with_capacity(columns.len());
     for (plan, column) in plans.into_iter().zip(columns) {
-        let mut pages = Vec::new();
-        for page in LeafPlan::new(plan).encode(std::slice::from_ref(column), 0, u64::MAX)? {
+        let (mut encoded, mut pages) = (Vec::new(), Vec::new());
+        let column = std::slice::from_ref(column);
+        LeafPlan::new(plan).encode(column, &mut PageEntries::default(), &mut encoded)?;
+        for page in encoded {
             let mut buffers = Vec::with_capacity(page.buffers.len());
             for buffer in &page.buffers {
                 let start = out.len() as u64;

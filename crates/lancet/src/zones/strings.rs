@@ -24,7 +24,7 @@ pub(super) struct Strings {
     min: Vec<Option<Vec<u8>>>,
     max: Vec<Option<Vec<u8>>>,
     exact: Vec<bool>,
-    /// The least and the greatest string of the zone that is open.
+    /// The least and the greatest string of the zone that is open, or a little more of them than is kept.
     open: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -50,6 +50,9 @@ impl Strings {
             None => extremes((0..len).map(value)),
         };
         let Some((low, high)) = found else { return };
+        // More is not needed to cut them where they have to be cut.
+        let kept = |value: &'a [u8]| value.get(..=self.bound_bytes).unwrap_or(value);
+        let (low, high) = (kept(low), kept(high));
         match &mut self.open {
             None => self.open = Some((low.to_vec(), high.to_vec())),
             Some((known_low, known_high)) => {

@@ -44,8 +44,10 @@ fn open(file: Vec<u8>) -> FileReader {
 /// Cuts the table at random rows.
 fn batches(table: &RecordBatch, random: &mut Random) -> Vec<RecordBatch> {
     let rows = table.num_rows();
+    let most = pick(random, &[5, 5, 200]);
+    let num_cuts = random.below(most);
     let mut cuts: Vec<usize> =
-        (0..random.below(5)).map(|_| random.below(rows as u64 + 1) as usize).collect();
+        (0..num_cuts).map(|_| random.below(rows as u64 + 1) as usize).collect();
     cuts.extend([0, rows]);
     cuts.sort_unstable();
     cuts.windows(2).map(|cut| table.slice(cut[0], cut[1] - cut[0])).collect()
@@ -69,10 +71,12 @@ proptest! {
         let version = pick(random, &VERSIONS);
         let table = tables::table(random, version);
         let page_bytes = pick(random, &[1, 200, 5_000, 100_000, 8 << 20]);
-        let file = write(&batches(&table, random), options(version, page_bytes)).unwrap();
+        let limit = pick(random, &[0, 1 << 10, 1 << 14, 1 << 17, 1 << 20, 256 << 20]);
+        let options = options(version, page_bytes).with_memory_limit(limit);
+        let file = write(&batches(&table, random), options.clone()).unwrap();
         let read = reading::everything(&seed.to_string(), &open(file), &table);
         let read = read.map_err(|failure| failure.to_string());
-        prop_assert_eq!(read, Ok(()), "{}, {} bytes a page, {:?}", version, page_bytes, table.schema());
+        prop_assert_eq!(read, Ok(()), "{:?}, {:?}", options, table.schema());
     }
 }
 
