@@ -34,6 +34,9 @@ const WIDE_BYTES: usize = 256;
 /// A value that a page would hold once, and as it is, has to be cheaper than what else there is from
 /// this many bytes on: it may compress.
 const LONG_CONSTANT_BYTES: usize = 4096;
+/// A longer value is never what a page holds once: readers keep that with the indexes of pages, beside
+/// the rows that they read.
+const MAX_CONSTANT_BYTES: usize = 8 << 10;
 
 /// Where one string in this many is a new one, a dictionary is tried first; if it takes half of the
 /// plain form, nothing else is.
@@ -115,7 +118,8 @@ pub(crate) fn choose(subject: Subject<'_>) -> Result<Choice> {
     if let Values::Nothing { .. } = values {
         return Ok(Choice::forced(Form::AllNull, "there is nothing to store"));
     }
-    let constant = measures.constant.filter(|_| rules.scalar_constants);
+    let is_short = measures.max_value_bytes <= MAX_CONSTANT_BYTES;
+    let constant = measures.constant.filter(|_| rules.scalar_constants && is_short);
     let may_compress =
         matches!(values, Values::Variable(_)) && measures.max_value_bytes >= LONG_CONSTANT_BYTES;
     if let Some(position) = constant.filter(|_| !may_compress) {
