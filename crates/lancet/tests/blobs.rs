@@ -11,7 +11,7 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Int32Array, LargeBinaryArray, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use counted::Counted;
-use lancet::{Error, FileReader, FileWriter, Span, Version, WriteOptions};
+use lancet::{Comparison, Error, FileReader, FileWriter, Filter, Span, Version, WriteOptions};
 
 const ROWS: usize = 1_000;
 
@@ -156,4 +156,34 @@ fn blobs_of_the_second_kind() {
     assert_eq!(blobs.read(0, ..).unwrap(), "hello");
     assert_eq!(blobs.read(3, 2..5).unwrap(), "rld");
     assert!(matches!(reader.blobs("a"), Err(Error::Invalid(_))));
+}
+
+#[test]
+fn whether_blobs_are_null_is_seen_without_them() {
+    for version in [Version::V2_1, Version::V2_2] {
+        let source = file(version);
+        let reader = source.open();
+        for (column, hidden) in [("b", usize::MAX), ("s.b", 7)] {
+            let is_null = |row: &usize| row % 10 == 3 || row.is_multiple_of(hidden) && hidden == 7;
+            let nulls = (0..ROWS).filter(is_null).count();
+            source.rounds();
+            let scan = reader.scan().columns(["s.i"]).filter(Filter::is_null(column));
+            let rows: usize = scan.build().unwrap().map(|batch| batch.unwrap().num_rows()).sum();
+            assert_eq!(rows, nulls, "{version} {column}");
+            let read: u64 = source.rounds().iter().flatten().map(|span| span.len()).sum();
+            assert!(read < 100_000, "{version} {column}: {read} bytes");
+        }
+        // Where it is wanted, too, it is read for the rows that are left.
+        let scan = reader.scan().columns(["b"]).filter(!Filter::is_null("b"));
+        let batches: Vec<_> = scan.build().unwrap().map(|batch| batch.unwrap()).collect();
+        let rows = batches.iter().flat_map(|batch| batch.column(0).as_binary::<i64>().iter());
+        let expected: Vec<_> = (0..ROWS).filter_map(payload).collect();
+        assert!(rows.eq(expected.iter().map(|bytes| Some(bytes.as_slice()))));
+        // And where its bytes count, it is read as before.
+        let value = LargeBinaryArray::from_iter_values([payload(1).unwrap()]);
+        let value = arrow_array::Scalar::new(value);
+        let first = Filter::compare("b", Comparison::Eq, &value).and(!Filter::is_null("b"));
+        let batches = reader.scan().columns(["s.i"]).filter(first).build().unwrap();
+        assert_eq!(batches.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 1);
+    }
 }

@@ -1,5 +1,6 @@
 //! The filter of a scan: its columns are read first, and of the others only the rows that it leaves.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -15,7 +16,7 @@ use super::rows_read::RowsRead;
 use super::steps::Io;
 use crate::error::{Error, Result};
 use crate::rows::{RowRanges, Rows};
-use crate::schema::columns::{Node, leaves};
+use crate::schema::columns::{LeafKind, Node, leaves};
 use crate::schema::projection::{FileFields, locate, project_paths};
 use crate::zones::evaluate::matching;
 use crate::zones::filter::Filter;
@@ -45,12 +46,20 @@ enum Input {
 impl ScanFilter {
     /// A filter for a scan that gives the columns `wanted`.
     pub(super) fn new(file: &OpenFile, filter: Filter, wanted: &Projection) -> Result<Self> {
-        let paths = filter.columns().into_iter().map(|name| locate(&file.nodes, name));
-        let mut paths = paths.collect::<Result<Vec<_>>>()?;
-        // In the order of the file, so that a name means there what it means here.
-        paths.sort_unstable();
         let schema = &file.index.schema;
-        let columns = Projection::new(schema, project_paths(schema, &file.nodes, paths))?;
+        let fields_of = |names: BTreeSet<&str>| {
+            let paths = names.into_iter().map(|name| locate(&file.nodes, name));
+            let mut paths = paths.collect::<Result<Vec<_>>>()?;
+            // In the order of the file, so that a name means there what it means here.
+            paths.sort_unstable();
+            Ok::<_, Error>(project_paths(schema, &file.nodes, paths))
+        };
+        let mut columns = Projection::new(schema, fields_of(filter.columns())?)?;
+        // Whether a blob is null can be seen without it.
+        let values = fields_of(filter.value_columns())?.nodes;
+        if !leaves(&values).iter().any(|leaf| leaf.kind == LeafKind::Blob) {
+            columns = columns.with_blobs_described()?;
+        }
         let (mut inputs, mut fields, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
         for (field, node) in wanted.schema().fields().iter().zip(wanted.nodes()) {
             // A struct of which the filter needs only a part is read again as a whole.

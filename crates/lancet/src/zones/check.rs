@@ -11,6 +11,11 @@ use crate::error::{Error, Result};
 /// Fails if a column is not there or is compared with what it does not compare with. `type_of` finds
 /// the type of a column.
 pub(crate) fn check(filter: &Filter, type_of: &impl Fn(&str) -> Result<DataType>) -> Result<()> {
+    filter.check_depth()?;
+    check_parts(filter, type_of)
+}
+
+fn check_parts(filter: &Filter, type_of: &impl Fn(&str) -> Result<DataType>) -> Result<()> {
     use DataType as D;
     match filter {
         Filter::Compare { column, value, .. } => {
@@ -41,9 +46,9 @@ pub(crate) fn check(filter: &Filter, type_of: &impl Fn(&str) -> Result<DataType>
             ))),
         },
         Filter::And(parts) | Filter::Or(parts) => {
-            parts.iter().try_for_each(|part| check(part, type_of))
+            parts.iter().try_for_each(|part| check_parts(part, type_of))
         }
-        Filter::Not(part) => check(part, type_of),
+        Filter::Not(part) => check_parts(part, type_of),
         Filter::Constant(_) | Filter::Unknown => Ok(()),
     }
 }

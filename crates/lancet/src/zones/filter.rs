@@ -1,8 +1,14 @@
 //! Conditions on rows: zone maps say where they may hold, values where they do.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use arrow_array::{ArrayRef, Datum, make_array};
+
+use crate::error::{Error, Result};
+
+/// Conditions that nest deeper are not answered.
+pub(super) const MAX_DEPTH: usize = 128;
 
 /// How a column and a value are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +45,10 @@ pub enum Comparison {
 /// | strings, binaries | by their bytes |
 /// | null and `AND`, `OR`, `NOT` | as in SQL: null is true or false, one does not know which |
 ///
+/// Conditions nest at most 128 deep: what lies deeper leaves out nothing for zone maps, is an error in a scan,
+/// and [`Filter::Unknown`] in a clone. Any number of conditions can be joined by [`Filter::and`] and
+/// [`Filter::or`], which nest no deeper for that; nor does a negation of a negation.
+///
 /// ```
 /// use arrow_array::{Int64Array, StringArray};
 /// use lancet::{Comparison, Filter};
@@ -48,7 +58,6 @@ pub enum Comparison {
 /// let filter = recent.and(!swiss.or(Filter::is_null("doc.country")));
 /// assert_eq!(filter.columns().into_iter().collect::<Vec<_>>(), ["doc.country", "year"]);
 /// ```
-#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Filter {
     /// A column compared with a value.
@@ -130,56 +139,210 @@ impl Filter {
     }
 
     /// Both conditions.
-    pub fn and(self, other: Self) -> Self {
-        match self {
-            Self::And(mut all) => {
-                all.push(other);
-                Self::And(all)
+    pub fn and(mut self, mut other: Self) -> Self {
+        match (&mut self, &mut other) {
+            (Self::And(all), Self::And(more)) => join(all, more),
+            (Self::And(all), _) => all.push(other),
+            // The order is no matter, and to push is quick.
+            (_, Self::And(all)) => {
+                all.push(self);
+                return other;
             }
-            first => Self::And(vec![first, other]),
+            _ => return Self::And(vec![self, other]),
         }
+        self
     }
 
     /// One of two conditions.
-    pub fn or(self, other: Self) -> Self {
-        match self {
-            Self::Or(mut any) => {
-                any.push(other);
-                Self::Or(any)
+    pub fn or(mut self, mut other: Self) -> Self {
+        match (&mut self, &mut other) {
+            (Self::Or(any), Self::Or(more)) => join(any, more),
+            (Self::Or(any), _) => any.push(other),
+            (_, Self::Or(any)) => {
+                any.push(self);
+                return other;
             }
-            first => Self::Or(vec![first, other]),
+            _ => return Self::Or(vec![self, other]),
         }
+        self
     }
 
     /// The columns it names.
     pub fn columns(&self) -> BTreeSet<&str> {
-        let mut columns = BTreeSet::new();
-        self.collect_columns(&mut columns);
-        columns
+        self.all().filter_map(Self::column).collect()
     }
 
-    fn collect_columns<'a>(&'a self, out: &mut BTreeSet<&'a str>) {
+    /// The columns of which it needs the values, not only whether they are null.
+    pub(crate) fn value_columns(&self) -> BTreeSet<&str> {
+        let is_value = |filter: &&Self| !matches!(filter, Self::IsNull { .. });
+        self.all().filter(is_value).filter_map(Self::column).collect()
+    }
+
+    /// It and all conditions within it.
+    fn all(&self) -> impl Iterator<Item = &Self> {
+        let mut filters = vec![self];
+        std::iter::from_fn(move || {
+            let filter = filters.pop()?;
+            filters.extend(filter.parts());
+            Some(filter)
+        })
+    }
+
+    /// The column that it is about itself.
+    fn column(&self) -> Option<&str> {
         match self {
             Self::Compare { column, .. }
             | Self::InList { column, .. }
             | Self::StartsWith { column, .. }
             | Self::IsNull { column }
-            | Self::IsTrue { column } => {
-                out.insert(column);
-            }
-            Self::And(parts) | Self::Or(parts) => {
-                parts.iter().for_each(|part| part.collect_columns(out));
-            }
-            Self::Not(part) => part.collect_columns(out),
-            Self::Constant(_) | Self::Unknown => {}
+            | Self::IsTrue { column } => Some(column),
+            Self::And(_) | Self::Or(_) | Self::Not(_) | Self::Constant(_) | Self::Unknown => None,
         }
     }
+
+    /// The conditions that it is made of.
+    fn parts(&self) -> &[Self] {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts,
+            Self::Not(part) => std::slice::from_ref(part),
+            _ => &[],
+        }
+    }
+
+    /// An error if it nests too deep to be answered.
+    pub(crate) fn check_depth(&self) -> Result<()> {
+        let mut filters = vec![(self, 1)];
+        while let Some((filter, depth)) = filters.pop() {
+            if depth > MAX_DEPTH {
+                return Err(Error::invalid(format!(
+                    "the filter nests more than {MAX_DEPTH} deep; join conditions by `Filter::and` and \
+                     `Filter::or` one after the other, which does not nest"
+                )));
+            }
+            filters.extend(filter.parts().iter().map(|part| (part, depth.saturating_add(1))));
+        }
+        Ok(())
+    }
+
+    /// A copy of the upper levels; below them everything is unknown.
+    fn copy(&self, levels: usize) -> Self {
+        let Some(below) = levels.checked_sub(1) else { return Self::Unknown };
+        let copies = |parts: &[Self]| parts.iter().map(|part| part.copy(below)).collect();
+        match self {
+            Self::Compare { column, op, value } => {
+                Self::Compare { column: column.clone(), op: *op, value: value.clone() }
+            }
+            Self::InList { column, values } => {
+                Self::InList { column: column.clone(), values: values.clone() }
+            }
+            Self::StartsWith { column, prefix } => {
+                Self::StartsWith { column: column.clone(), prefix: prefix.clone() }
+            }
+            Self::IsNull { column } => Self::IsNull { column: column.clone() },
+            Self::IsTrue { column } => Self::IsTrue { column: column.clone() },
+            Self::And(parts) => Self::And(copies(parts)),
+            Self::Or(parts) => Self::Or(copies(parts)),
+            Self::Not(part) => Self::Not(Box::new(part.copy(below))),
+            Self::Constant(truth) => Self::Constant(*truth),
+            Self::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// Puts the conditions of two lists into the first, the longer one before the other.
+fn join(all: &mut Vec<Filter>, more: &mut Vec<Filter>) {
+    if more.len() > all.len() {
+        std::mem::swap(all, more);
+    }
+    all.append(more);
 }
 
 impl std::ops::Not for Filter {
     type Output = Self;
 
-    fn not(self) -> Self {
-        Self::Not(Box::new(self))
+    fn not(mut self) -> Self {
+        match &mut self {
+            Self::Not(part) => std::mem::replace(part, Self::Unknown),
+            _ => Self::Not(Box::new(self)),
+        }
     }
 }
+
+impl Clone for Filter {
+    /// What nests more than 128 deep is unknown in the clone.
+    fn clone(&self) -> Self {
+        self.copy(MAX_DEPTH)
+    }
+}
+
+/// Filters may nest deeper than a stack.
+impl Drop for Filter {
+    fn drop(&mut self) {
+        let mut filters = Vec::new();
+        take_nested(self, &mut filters);
+        while let Some(mut filter) = filters.pop() {
+            take_nested(&mut filter, &mut filters);
+        }
+    }
+}
+
+/// Takes the parts away from a filter, if they have parts themselves.
+fn take_nested(filter: &mut Filter, out: &mut Vec<Filter>) {
+    if filter.parts().iter().all(|part| part.parts().is_empty()) {
+        return;
+    }
+    match filter {
+        Filter::And(parts) | Filter::Or(parts) => out.append(parts),
+        Filter::Not(part) => out.push(std::mem::replace(part, Filter::Unknown)),
+        _ => {}
+    }
+}
+
+impl fmt::Debug for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Shown { filter: self, levels: MAX_DEPTH }.fmt(f)
+    }
+}
+
+/// The upper levels of a filter, to be shown.
+struct Shown<'a> {
+    filter: &'a Filter,
+    levels: usize,
+}
+
+impl fmt::Debug for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(levels) = self.levels.checked_sub(1) else { return f.write_str("..") };
+        let parts = self.filter.parts().iter();
+        let list = || parts.map(|filter| Shown { filter, levels }).collect::<Vec<_>>();
+        match self.filter {
+            Filter::Compare { column, op, value } => f
+                .debug_struct("Compare")
+                .field("column", column)
+                .field("op", op)
+                .field("value", value)
+                .finish(),
+            Filter::InList { column, values } => {
+                f.debug_struct("InList").field("column", column).field("values", values).finish()
+            }
+            Filter::StartsWith { column, prefix } => f
+                .debug_struct("StartsWith")
+                .field("column", column)
+                .field("prefix", prefix)
+                .finish(),
+            Filter::IsNull { column } => f.debug_struct("IsNull").field("column", column).finish(),
+            Filter::IsTrue { column } => f.debug_struct("IsTrue").field("column", column).finish(),
+            Filter::And(_) => f.debug_tuple("And").field(&list()).finish(),
+            Filter::Or(_) => f.debug_tuple("Or").field(&list()).finish(),
+            Filter::Not(part) => {
+                f.debug_tuple("Not").field(&Shown { filter: part, levels }).finish()
+            }
+            Filter::Constant(truth) => f.debug_tuple("Constant").field(truth).finish(),
+            Filter::Unknown => f.write_str("Unknown"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "filter_tests.rs"]
+mod tests;

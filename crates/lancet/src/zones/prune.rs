@@ -14,12 +14,14 @@
 //! All of them only if `k < n`; null is possible if `k > 0`. `hi` is unknown where there is NaN,
 //! and false always possible: NaN may be above all numbers, or compare with none.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
+use arrow_buffer::i256;
 
-use super::filter::{Comparison, Filter};
+use super::filter::{Comparison, Filter, MAX_DEPTH};
 use super::keys::{Key, Keys, decoded, keys, literal_keys};
 use super::map::ZoneMap;
 use super::outcomes::Outcomes;
@@ -30,8 +32,8 @@ use crate::rows::RowRanges;
 /// map of a column, if it has one.
 ///
 /// This is [`FileReader::prune`](crate::FileReader::prune) for engines that have read the maps
-/// themselves. It takes any filter: a column without a map, and a value that does not compare with its
-/// column exactly, leave out nothing.
+/// themselves. It takes any filter: a column without a map, a value that does not compare with its
+/// column exactly, and conditions that nest too deep leave out nothing.
 pub fn prune(
     filter: &Filter,
     num_rows: u64,
@@ -48,7 +50,7 @@ pub fn prune(
         }
     }
     let (rows_per_zone, num_zones) = zones.unwrap_or((num_rows, 1));
-    let outcomes = Zones { maps, num_zones }.evaluate(filter);
+    let outcomes = Zones { maps, num_zones }.evaluate(filter, MAX_DEPTH);
     let mut rows = RowRanges::new();
     let mut start = 0_u64;
     for outcome in outcomes {
@@ -68,8 +70,11 @@ struct Zones<'a> {
 }
 
 impl Zones<'_> {
-    fn evaluate(&self, filter: &Filter) -> Vec<Outcomes> {
+    /// What lies below so many levels may be anything.
+    fn evaluate(&self, filter: &Filter, levels: usize) -> Vec<Outcomes> {
+        let below = levels.saturating_sub(1);
         let found = match filter {
+            _ if levels == 0 => None,
             Filter::Compare { column, op, value } => self.compare(column, *op, value),
             Filter::InList { column, values } => self.in_list(column, values),
             Filter::StartsWith { column, prefix } => self.starts_with(column, prefix),
@@ -81,16 +86,18 @@ impl Zones<'_> {
             Filter::And(parts) => {
                 let all = vec![Outcomes::TRUE; self.num_zones];
                 Some(parts.iter().fold(all, |all, part| {
-                    all.into_iter().zip(self.evaluate(part)).map(|(a, b)| a.and(b)).collect()
+                    all.into_iter().zip(self.evaluate(part, below)).map(|(a, b)| a.and(b)).collect()
                 }))
             }
             Filter::Or(parts) => {
                 let none = vec![Outcomes::FALSE; self.num_zones];
                 Some(parts.iter().fold(none, |any, part| {
-                    any.into_iter().zip(self.evaluate(part)).map(|(a, b)| a.or(b)).collect()
+                    any.into_iter().zip(self.evaluate(part, below)).map(|(a, b)| a.or(b)).collect()
                 }))
             }
-            Filter::Not(part) => Some(self.evaluate(part).into_iter().map(Outcomes::not).collect()),
+            Filter::Not(part) => {
+                Some(self.evaluate(part, below).into_iter().map(Outcomes::not).collect())
+            }
             Filter::Constant(true) => Some(vec![Outcomes::TRUE; self.num_zones]),
             Filter::Constant(false) => Some(vec![Outcomes::FALSE; self.num_zones]),
             Filter::Unknown => None,
@@ -106,20 +113,22 @@ impl Zones<'_> {
         if value.len() != 1 {
             return None;
         }
-        let literals = decoded(value)?;
-        compare_all(self.map(column)?, op, &literals)?.pop()
+        let literal = decoded(value)?;
+        compare_one(self.map(column)?, op, &literal)
     }
 
     /// The union of equalities. Null for rows that are null, or where the list holds null.
     fn in_list(&self, column: &str, values: &ArrayRef) -> Option<Vec<Outcomes>> {
         let map = self.map(column)?;
         let literals = decoded(values)?;
-        let nothing =
-            (0..map.num_zones()).map(|zone| Outcomes::of(false, true, map.facts(zone).nulls > 0));
-        let equal = compare_all(map, Comparison::Eq, &literals)?;
-        Some(equal.into_iter().fold(nothing.collect(), |any, one| {
-            any.into_iter().zip(one).map(|(a, b): (Outcomes, Outcomes)| a.or(b)).collect()
-        }))
+        let zones = (0..map.num_zones()).map(|zone| map.facts(zone));
+        let nothing = zones.map(|zone| Outcomes::of(false, true, zone.nulls > 0)).collect();
+        if literals.is_empty() {
+            return Some(nothing);
+        }
+        let equal = equal_to_one(map, &literals)?;
+        let both = |(a, b): (Outcomes, Outcomes)| a.or(b);
+        Some(Vec::<Outcomes>::into_iter(nothing).zip(equal).map(both).collect())
     }
 
     fn starts_with(&self, column: &str, prefix: &[u8]) -> Option<Vec<Outcomes>> {
@@ -169,48 +178,104 @@ impl Facts {
     }
 }
 
-/// The outcomes of comparing with each of some literals.
-fn compare_all(map: &ZoneMap, op: Comparison, literals: &ArrayRef) -> Option<Vec<Vec<Outcomes>>> {
-    if literals.logical_null_count() == literals.len() {
+/// The outcomes of comparing with a literal.
+fn compare_one(map: &ZoneMap, op: Comparison, literal: &ArrayRef) -> Option<Vec<Outcomes>> {
+    if literal.logical_null_count() > 0 {
         // Whatever the type: null compares as null.
-        return Some(vec![vec![Outcomes::NULL; map.num_zones()]; literals.len()]);
+        return Some(vec![Outcomes::NULL; map.num_zones()]);
+    }
+    let (literal, convertible) = literal_keys(literal, map.data_type())?;
+    let convertible = convertible.first().copied().unwrap_or(false);
+    Some(match (keys(map.min())?, keys(map.max())?, literal) {
+        (Keys::Whole(low), Keys::Whole(high), Keys::Whole(literal)) => {
+            compare_key(map, op, &low, &high, *literal.first()?, convertible)
+        }
+        (Keys::Bytes(low), Keys::Bytes(high), Keys::Bytes(literal)) => {
+            compare_key(map, op, &low, &high, *literal.first()?, convertible)
+        }
+        (Keys::Float(low), Keys::Float(high), Keys::Float(literal)) => match *literal.first()? {
+            Some(nan) if nan.is_nan() => compare_nan(map, op, nan),
+            literal => {
+                let (low, high) = (without_nan(low), without_nan(high));
+                compare_key(map, op, &low, &high, literal, convertible)
+            }
+        },
+        _ => return None,
+    })
+}
+
+/// The outcomes of being equal to one of some literals.
+fn equal_to_one(map: &ZoneMap, literals: &ArrayRef) -> Option<Vec<Outcomes>> {
+    let has_null = literals.logical_null_count() > 0;
+    if literals.logical_null_count() == literals.len() {
+        return Some(vec![Outcomes::NULL; map.num_zones()]);
     }
     let (literals, convertible) = literal_keys(literals, map.data_type())?;
-    let outcomes = match (keys(map.min())?, keys(map.max())?, literals) {
+    let mut outcomes = match (keys(map.min())?, keys(map.max())?, literals) {
         (Keys::Whole(low), Keys::Whole(high), Keys::Whole(literals)) => {
-            compare_keys(map, op, &low, &high, literals, &convertible)
+            one_of(map, &low, &high, &sorted(literals.into_iter().flatten(), i256::cmp))
         }
         (Keys::Bytes(low), Keys::Bytes(high), Keys::Bytes(literals)) => {
-            compare_keys(map, op, &low, &high, literals, &convertible)
+            one_of(map, &low, &high, &sorted(literals.into_iter().flatten(), Ord::cmp))
         }
         (Keys::Float(low), Keys::Float(high), Keys::Float(literals)) => {
-            // NaN is no bound.
-            let number = |key: Option<f64>| key.filter(|key| !key.is_nan());
-            let low: Vec<_> = low.into_iter().map(number).collect();
-            let high: Vec<_> = high.into_iter().map(number).collect();
-            let literals = literals.into_iter().zip(convertible);
-            literals
-                .map(|(literal, convertible)| match literal {
-                    Some(nan) if nan.is_nan() => compare_nan(map, op, nan),
-                    literal => compare_key(map, op, &low, &high, literal, convertible),
-                })
-                .collect()
+            let (low, high) = (without_nan(low), without_nan(high));
+            let (nans, numbers): (Vec<_>, Vec<_>) =
+                literals.into_iter().flatten().partition(|literal: &f64| literal.is_nan());
+            let mut outcomes = one_of(map, &low, &high, &sorted(numbers, f64::total_cmp));
+            if let Some(nan) = nans.first() {
+                let equal = compare_nan(map, Comparison::Eq, *nan);
+                outcomes.iter_mut().zip(equal).for_each(|(any, one)| *any = any.or(one));
+            }
+            outcomes
         }
         _ => return None,
     };
+    // Literals that are null, or of which nothing is known.
+    let others = [(has_null, Outcomes::NULL), (convertible.contains(&false), Outcomes::ANY)];
+    for (_, other) in others.into_iter().filter(|(is_there, _)| *is_there) {
+        outcomes.iter_mut().for_each(|any| *any = any.or(other));
+    }
     Some(outcomes)
 }
 
-fn compare_keys<K: Key>(
+/// Literals in order, each once.
+fn sorted<K: Key>(
+    literals: impl IntoIterator<Item = K>,
+    order: impl Fn(&K, &K) -> Ordering,
+) -> Vec<K> {
+    let mut literals: Vec<K> = literals.into_iter().collect();
+    literals.sort_unstable_by(order);
+    literals.dedup_by(|a, b| a.is_same(*b));
+    literals
+}
+
+/// For each zone, the outcomes of being equal to one of some literals, which are sorted: if any of them
+/// lies in the zone, so does the first that is not below it.
+fn one_of<K: Key>(
     map: &ZoneMap,
-    op: Comparison,
     low: &[Option<K>],
     high: &[Option<K>],
-    literals: Vec<Option<K>>,
-    convertible: &[bool],
-) -> Vec<Vec<Outcomes>> {
-    let literals = literals.into_iter().zip(convertible);
-    literals.map(|(literal, known)| compare_key(map, op, low, high, literal, *known)).collect()
+    literals: &[K],
+) -> Vec<Outcomes> {
+    let zones = low.iter().zip(high).enumerate();
+    let outcomes = zones.map(|(zone, (low, high))| {
+        let facts = map.facts(zone);
+        let not_below = |literal: &K| low.is_none_or(|low| low.may_be_at_most(*literal));
+        let first = literals.partition_point(|literal| !not_below(literal));
+        // There are two zeros, which are equal or not.
+        let near = literals.get(first..).unwrap_or_default().iter().take(2);
+        let none = Outcomes::of(false, facts.nulls < facts.rows, facts.nulls > 0);
+        near.fold(none, |any, literal| {
+            any.or(compare_zone(facts, Comparison::Eq, *low, *high, *literal))
+        })
+    });
+    outcomes.collect()
+}
+
+/// NaN is no bound.
+fn without_nan(keys: Vec<Option<f64>>) -> Vec<Option<f64>> {
+    keys.into_iter().map(|key| key.filter(|key| !key.is_nan())).collect()
 }
 
 /// A literal without a key is null if it could be converted.

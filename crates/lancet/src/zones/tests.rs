@@ -37,6 +37,25 @@ fn sorted_rows_leave_one_zone() {
     assert_eq!(rows(&half), [0..1000]);
 }
 
+#[test]
+fn long_lists_meet_many_zones() {
+    const ZONES: i64 = 50_000;
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values((0..ZONES).map(|id| id * 1000)));
+    let mut zones = Gatherer::new(ids.data_type(), 1, 64).unwrap();
+    zones.push(&ids, None).unwrap();
+    let map = ZoneMap::new(1, ZONES as u64, &zones.finish().unwrap()).unwrap();
+    let map = Arc::new(map);
+    // In no order, some twice, half of them far away.
+    let ids = (0..400_000).map(|i| i * 7_919 % 200_000 * 500 - 50_000_000);
+    let list = Filter::in_list("id", Arc::new(Int64Array::from_iter_values(ids)));
+    let rows = |filter: &Filter| prune(filter, ZONES as u64, |_| Some(map.clone())).count();
+    assert_eq!(rows(&list), ZONES as u64);
+    assert_eq!(rows(&!list), 0);
+    let odd = (0..400_000).map(|i| i * 2 * 1000 + i % 2);
+    let odd = Filter::in_list("id", Arc::new(Int64Array::from_iter_values(odd)));
+    assert_eq!(rows(&odd), ZONES as u64 / 4);
+}
+
 /// The columns of a sound map of three zones of floats, the last of one row.
 fn sound() -> [ArrayRef; 5] {
     let floats: ArrayRef =

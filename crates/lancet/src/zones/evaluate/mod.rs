@@ -44,6 +44,7 @@ pub(crate) fn matching(
     num_rows: usize,
     column: &dyn Fn(&str) -> Result<ArrayRef>,
 ) -> Result<BooleanBuffer> {
+    filter.check_depth()?;
     Ok(Rows { num_rows, column }.evaluate(filter)?.yes)
 }
 
