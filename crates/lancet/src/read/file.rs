@@ -357,16 +357,22 @@ impl OpenFile {
     }
 
     /// Makes sure that there is room for the metadata of one more column.
-    pub(super) fn claim_metadata(&self, column: u32, message: &[u8]) -> Result<()> {
+    pub(super) fn claim_metadata<T>(
+        &self,
+        column: u32,
+        message: &[u8],
+        load: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
         let limit = self.options.max_metadata_bytes;
         let ColumnCost { kept, passing } = cost::column_bytes(message);
         let before = self.metadata_bytes.fetch_add(kept, Ordering::Relaxed);
         let needed = before.saturating_add(kept).saturating_add(passing);
         let claimed = within(needed, limit, &format!("the metadata of column {column}"));
-        if claimed.is_err() {
+        let loaded = claimed.and_then(|()| load());
+        if loaded.is_err() {
             self.metadata_bytes.fetch_sub(kept, Ordering::Relaxed);
         }
-        claimed
+        loaded
     }
 
     /// What finds the indexes of pages that are cached.

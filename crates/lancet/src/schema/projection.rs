@@ -5,12 +5,16 @@
 //! whose own name has dots is found too, and wins over the split. Asking for a field gives all
 //! below it; the order is the order asked for; what is asked for twice comes once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
 use super::columns::{Leaf, LeafKind, Node};
 use crate::error::{Error, Result};
+
+/// More names are looked up in a table.
+const MANY_NAMES: usize = 16;
 
 /// Some fields of a file.
 #[derive(Debug, Clone)]
@@ -33,7 +37,18 @@ pub(crate) fn project<S: AsRef<str>>(
     nodes: &[Node],
     names: impl IntoIterator<Item = S>,
 ) -> Result<FileFields> {
-    let paths = names.into_iter().map(|name| locate(nodes, name.as_ref()));
+    let names: Vec<S> = names.into_iter().collect();
+    // To look at all fields for each of many names would take long.
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    if names.len() > MANY_NAMES {
+        // Of fields with the same name the first is meant.
+        let fields = nodes.iter().enumerate().rev();
+        known.extend(fields.map(|(index, node)| (node.field().name().as_str(), index)));
+    }
+    let paths = names.iter().map(|name| match known.get(name.as_ref()) {
+        Some(index) => Ok(vec![*index]),
+        None => locate(nodes, name.as_ref()),
+    });
     Ok(project_paths(schema, nodes, paths.collect::<Result<Vec<_>>>()?))
 }
 

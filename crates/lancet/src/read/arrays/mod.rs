@@ -28,28 +28,79 @@ pub(super) async fn columns_of(
     options: &ReadOptions,
 ) -> Result<(Vec<Node>, Columns)> {
     let mut peeks = BTreeMap::new();
+    // The fields are gone through again whenever something is missing, so more and more columns are
+    // looked at each time.
+    let mut num_columns = 1_usize;
     loop {
         let found = number_columns(&index.schema, index.columns.len(), &peeks)?;
-        let column = match found {
+        let first = match found {
             Numbered::Columns { nodes, columns } => return Ok((nodes, columns)),
             Numbered::Missing(column) => column,
         };
-        let span = index.columns.get(column as usize).copied().ok_or_else(|| {
-            let found = index.columns.len();
-            Error::corrupt(format!("the schema needs column {column}, but the file has {found}"))
-        })?;
-        let what = format!("the metadata of column {column}");
-        let limit = options.max_metadata_bytes;
-        within(span.len(), limit, &what)?;
-        let bytes = match index.column_bytes(column) {
-            Some(bytes) => bytes,
-            None => io.read_one(span).await?,
-        };
-        let needed = cost::column_bytes(&bytes);
-        within(needed.kept.saturating_add(needed.passing), limit, &what)?;
-        let metadata = Column::parse(&bytes, index, column)?;
-        peeks.insert(column, Peek::new(&metadata).in_column(column)?);
+        let wanted =
+            (first..).take(num_columns).take_while(|c| (*c as usize) < index.columns.len());
+        let mut found = peek_columns(io, index, options, first, wanted.collect()).await?;
+        peeks.append(&mut found);
+        num_columns = num_columns.saturating_mul(2);
     }
+}
+
+/// What columns say of themselves. Of those after the first only what can be known: nobody may ask.
+async fn peek_columns(
+    io: &Io,
+    index: &FileIndex,
+    options: &ReadOptions,
+    first: u32,
+    columns: Vec<u32>,
+) -> Result<BTreeMap<u32, Peek>> {
+    let limit = options.max_metadata_bytes;
+    let (mut at_hand, mut missing, mut spans) = (BTreeMap::new(), Vec::new(), Vec::new());
+    if columns.is_empty() {
+        let found = index.columns.len();
+        return Err(Error::corrupt(format!(
+            "the schema needs column {first}, but the file has {found}"
+        )));
+    }
+    let mut left = limit;
+    for column in columns {
+        let Some(span) = index.columns.get(column as usize).copied() else { break };
+        if column == first {
+            within(span.len(), limit, &format!("the metadata of column {column}"))?;
+        }
+        let Some(less) = left.checked_sub(span.len()) else { break };
+        left = less;
+        match index.column_bytes(column) {
+            Some(bytes) => {
+                at_hand.insert(column, bytes);
+            }
+            None => {
+                missing.push(column);
+                spans.push(span);
+            }
+        }
+    }
+    if !spans.is_empty() {
+        at_hand.extend(missing.into_iter().zip(io.read(spans).await?));
+    }
+    let mut peeks = BTreeMap::new();
+    for (column, bytes) in at_hand {
+        match peek_column(index, limit, column, &bytes) {
+            Ok(peek) => {
+                peeks.insert(column, peek);
+            }
+            Err(error) if column == first => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(peeks)
+}
+
+fn peek_column(index: &FileIndex, limit: u64, column: u32, bytes: &Bytes) -> Result<Peek> {
+    let needed = cost::column_bytes(bytes);
+    let what = format!("the metadata of column {column}");
+    within(needed.kept.saturating_add(needed.passing), limit, &what)?;
+    let metadata = Column::parse(bytes, index, column)?;
+    Peek::new(&metadata).in_column(column)
 }
 
 /// The columns of some fields that are not loaded.
@@ -66,12 +117,13 @@ pub(super) fn load(
     column: u32,
     bytes: &Bytes,
 ) -> Result<Arc<ArrayColumn>> {
-    file.claim_metadata(column, bytes)?;
-    let parsed = Column::parse(bytes, &file.index, column)?;
-    let role = columns.role(column)?;
-    let global_buffers = &file.index.global_buffers;
-    let checked = ArrayColumn::new(parsed, column, role, global_buffers).in_column(column)?;
-    Ok(columns.keep(checked))
+    file.claim_metadata(column, bytes, || {
+        let parsed = Column::parse(bytes, &file.index, column)?;
+        let role = columns.role(column)?;
+        let global_buffers = &file.index.global_buffers;
+        let checked = ArrayColumn::new(parsed, column, role, global_buffers).in_column(column)?;
+        Ok(columns.keep(checked))
+    })
 }
 
 /// The number of rows that the fields have in common.

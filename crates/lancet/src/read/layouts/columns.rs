@@ -57,8 +57,16 @@ impl LayoutColumns {
         leaf: &LeafColumnType,
         bytes: &Bytes,
     ) -> Result<Arc<FileColumn>> {
+        file.claim_metadata(leaf.column, bytes, || self.parse(file, leaf, bytes))
+    }
+
+    fn parse(
+        &self,
+        file: &OpenFile,
+        leaf: &LeafColumnType,
+        bytes: &Bytes,
+    ) -> Result<Arc<FileColumn>> {
         let column = leaf.column;
-        file.claim_metadata(column, bytes)?;
         let parsed = Column::parse(bytes, &file.index, column)?;
         let rules = Rules::of(file.index.version);
         let mut pages = Vec::with_capacity(parsed.pages.len());

@@ -135,8 +135,7 @@ fn pages_of(column: &FileColumn, leaf: &LeafColumnType, rows: &[Range<u64>]) -> 
         let (mut start, end) = (leaf.first_entry(range.start), leaf.first_entry(range.end));
         // Ranges are sorted, so pages that lie before one lie before all later ones.
         let later = column.pages.get(first.saturating_add(1)..).unwrap_or_default();
-        let passed = later.iter().take_while(|page| page.first_row <= start).count();
-        first = first.saturating_add(passed);
+        first = first.saturating_add(later.partition_point(|page| page.first_row <= start));
         for (number, page) in column.pages.iter().enumerate().skip(first) {
             if start >= end || page.first_row >= end {
                 break;
