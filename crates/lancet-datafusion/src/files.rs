@@ -2,6 +2,8 @@
 //!
 //! A file is opened once, for its schema, and is then found in DataFusion's metadata cache by its
 //! statistics and by every partition of every scan, with the metadata of all columns used so far.
+//!
+//! All of them read the version that the listing told of; if there is another one now, that is an error.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -29,10 +31,7 @@ pub(crate) fn fetch_options(url: &ObjectStoreUrl) -> FetchOptions {
         return options;
     }
     // A read costs little; what lies between two is not worth much.
-    options
-        .with_latency(Duration::from_micros(20))
-        .with_bytes_per_second(1_000_000_000)
-        .with_one_call(true)
+    options.with_latency(Duration::from_micros(20)).with_bytes_per_second(1_000_000_000)
 }
 
 /// Opens a file, or finds it open.
@@ -43,14 +42,19 @@ pub(crate) async fn open(
     read: &ReadOptions,
     fetch: FetchOptions,
 ) -> Result<Reader> {
-    let (store, path) = (store.clone(), object.location.clone());
-    let known = cache.and_then(|cache| cache.get(&path));
-    if let Some(known) = known.filter(|known| known.is_valid_for(object))
+    let store = store.clone();
+    let known = cache.and_then(|cache| cache.get(&object.location));
+    // The cache knows of sizes and times; a tag tells more.
+    let same = |known: &CachedFileMetadataEntry| {
+        known.is_valid_for(object) && known.meta.e_tag == object.e_tag
+    };
+    if let Some(known) = known.filter(same)
         && let Some(open) = known.file_metadata.as_any().downcast_ref::<CachedFile>()
     {
-        return Ok(Reader::from_file(open.file.clone(), store, path, fetch));
+        return Ok(Reader::from_file(open.file.clone(), store, object.clone(), fetch));
     }
-    let reader = Reader::open_with(store, path, read.clone(), fetch).await.map_err(external)?;
+    let reader = Reader::open_listed(store, object.clone(), read.clone(), fetch).await;
+    let reader = reader.map_err(external)?;
     if let Some(cache) = cache {
         let open = Arc::new(CachedFile::new(reader.file().clone()));
         cache.put(&object.location, CachedFileMetadataEntry::new(object.clone(), open));

@@ -3,17 +3,21 @@
 //! Two spans are one request when what lies between them arrives sooner than a second answer would:
 //! the gap is at most `latency × bytes_per_second`.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, stream};
 use lancet::Span;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
+use object_store::{GetRange, GetResultPayload, ObjectStore, ObjectStoreExt};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::local::{Failure, LocalFile};
 use crate::options::FetchOptions;
+use crate::pinned::Pinned;
+use crate::together::Together;
 
 /// What was asked of a store so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,72 +29,182 @@ pub struct FetchStats {
     pub bytes: u64,
 }
 
-/// One object of a store.
+/// One version of one object of a store.
 #[derive(Debug, Clone)]
 pub(crate) struct Object {
-    pub(crate) store: Arc<dyn ObjectStore>,
-    pub(crate) path: Path,
-    pub(crate) options: Arc<FetchOptions>,
-    counters: Arc<Counters>,
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    options: Arc<FetchOptions>,
+    /// What one read may hold.
+    memory_limit: u64,
+    known: Arc<Known>,
 }
 
+/// What clones of a reader share.
 #[derive(Debug, Default)]
-struct Counters {
+struct Known {
+    pinned: Pinned,
+    /// The file, where the store is a disk.
+    local: OnceLock<Arc<LocalFile>>,
     requests: AtomicU64,
     bytes: AtomicU64,
 }
 
 impl Object {
-    pub(crate) fn new(store: Arc<dyn ObjectStore>, path: Path, options: FetchOptions) -> Self {
-        Self { store, path, options: Arc::new(options), counters: Arc::default() }
+    pub(crate) fn new(
+        store: Arc<dyn ObjectStore>,
+        path: Path,
+        pinned: Pinned,
+        options: FetchOptions,
+        memory_limit: u64,
+    ) -> Self {
+        let known = Arc::new(Known { pinned, ..Known::default() });
+        Self { store, path, options: Arc::new(options), memory_limit, known }
     }
 
     pub(crate) fn stats(&self) -> FetchStats {
         FetchStats {
-            requests: self.counters.requests.load(Ordering::Relaxed),
-            bytes: self.counters.bytes.load(Ordering::Relaxed),
+            requests: self.known.requests.load(Ordering::Relaxed),
+            bytes: self.known.bytes.load(Ordering::Relaxed),
         }
     }
 
-    pub(crate) fn count(&self, bytes: u64) {
-        self.counters.requests.fetch_add(1, Ordering::Relaxed);
-        self.counters.bytes.fetch_add(bytes, Ordering::Relaxed);
+    fn count(&self, bytes: u64) {
+        self.known.requests.fetch_add(1, Ordering::Relaxed);
+        self.known.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// One span.
-    pub(crate) async fn fetch(&self, span: Span) -> Result<Bytes> {
-        let bytes = self.store.get_range(&self.path, span.range()).await?;
-        self.count(bytes.len() as u64);
-        Ok(bytes)
-    }
-
-    /// The bytes of each span, in one call.
-    async fn fetch_at_once(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
-        let asked = spans.iter().filter(|span| !span.is_empty());
-        let asked: Vec<_> = asked.map(Span::range).collect();
-        let fetched = self.store.get_ranges(&self.path, &asked).await?;
-        fetched.iter().for_each(|bytes| self.count(bytes.len() as u64));
-        let mut fetched = fetched.into_iter();
-        let next = |span: &Span| match span.is_empty() {
-            true => Bytes::new(),
-            false => fetched.next().unwrap_or_default(),
-        };
-        Ok(spans.iter().map(next).collect())
+    /// The size of the object, and its last bytes.
+    pub(crate) async fn fetch_tail(&self) -> Result<(u64, Bytes)> {
+        match self.get(GetRange::Suffix(self.options.tail_bytes)).await {
+            // Some stores cannot count from the end.
+            Err(Error::Store(
+                object_store::Error::NotSupported { .. }
+                | object_store::Error::NotImplemented { .. },
+            )) => {
+                let found = self.store.head(&self.path).await?;
+                self.count(0);
+                self.check(&found)?;
+                let start = found.size.saturating_sub(self.options.tail_bytes);
+                let tail = Span::new(start, found.size).unwrap_or_default();
+                let mut bytes = self.fetch_all(&[tail]).await?;
+                Ok((found.size, bytes.pop().unwrap_or_default()))
+            }
+            answer => answer,
+        }
     }
 
     /// The bytes of each span, in the same order.
     pub(crate) async fn fetch_all(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
-        let plan = lancet::coalesce(spans, self.options.gap(), self.options.max_request_bytes);
-        if self.options.one_call {
-            return Ok(plan.cut(&self.fetch_at_once(&plan.reads).await?, spans)?);
-        }
-        // An empty span asks for nothing, and stores refuse to be asked for it.
-        let fetch = |span: Span| async move {
-            if span.is_empty() { Ok(Bytes::new()) } else { self.fetch(span).await }
+        let concurrency = self.options.concurrency.max(1);
+        // Gaps are not counted by the budget of the read; all that are under way are at most as much.
+        let max_bytes = self.options.max_request_bytes.min(self.memory_limit / concurrency as u64);
+        let requests = Together::of(spans, self.options.gap(), max_bytes);
+        let parts = match self.known.local.get() {
+            Some(file) => {
+                requests.iter().for_each(|one| self.count(one.span.len()));
+                file.read(requests).await.map_err(|failure| self.failed(failure))?
+            }
+            None => {
+                let fetch = |one: Together| async move {
+                    let (_, bytes) = self.get(GetRange::Bounded(one.span.range())).await?;
+                    Ok::<_, Error>(one.cut(&bytes))
+                };
+                let fetched = stream::iter(requests.into_iter().map(fetch)).buffered(concurrency);
+                fetched.try_concat().await?
+            }
         };
-        let requests = stream::iter(plan.reads.iter().copied().map(fetch));
-        let fetched: Vec<Bytes> =
-            requests.buffered(self.options.concurrency.max(1)).try_collect().await?;
-        Ok(plan.cut(&fetched, spans)?)
+        let mut found = vec![Bytes::new(); spans.len()];
+        for (number, bytes) in parts {
+            if let Some(place) = found.get_mut(number) {
+                *place = bytes;
+            }
+        }
+        Ok(found)
     }
+
+    /// The size of the object, and exactly the bytes that are asked for.
+    async fn get(&self, range: GetRange) -> Result<(u64, Bytes)> {
+        let asked = self.known.pinned.request(range.clone());
+        let answer = match self.store.get_opts(&self.path, asked).await {
+            Err(object_store::Error::Precondition { .. }) => {
+                return Err(Error::Changed(self.path.clone()));
+            }
+            answer => answer?,
+        };
+        self.check(&answer.meta)?;
+        let size = answer.meta.size;
+        let asked = match range {
+            GetRange::Bounded(range) => range,
+            GetRange::Offset(start) => start..size,
+            GetRange::Suffix(len) => size.saturating_sub(len)..size,
+        };
+        if answer.range != asked {
+            let (asked, given) = (shown(&asked), shown(&answer.range));
+            return Err(self.answered(format!("bytes {given} instead of {asked}")));
+        }
+        let len = asked.end.saturating_sub(asked.start);
+        self.count(len);
+        let bytes = match answer.payload {
+            GetResultPayload::File(file, _) => {
+                let file = Arc::new(LocalFile::new(file, &answer.meta));
+                let file = self.known.local.get_or_init(|| file);
+                let tail = Span::new(asked.start, asked.end).unwrap_or_default();
+                let read = file.read(Together::of(&[tail], 0, u64::MAX)).await;
+                let mut parts = read.map_err(|failure| self.failed(failure))?;
+                parts.pop().map(|(_, bytes)| bytes).unwrap_or_default()
+            }
+            GetResultPayload::Stream(chunks) => self.collect(chunks, len).await?,
+        };
+        Ok((size, bytes))
+    }
+
+    /// The bytes of an answer, which have to be as many as there should be. No more than those are held.
+    async fn collect(
+        &self,
+        mut chunks: BoxStream<'static, object_store::Result<Bytes>>,
+        len: u64,
+    ) -> Result<Bytes> {
+        let wrong = |found: usize| self.answered(format!("{found} bytes instead of {len}"));
+        let mut bytes = chunks.try_next().await?.unwrap_or_default();
+        if let Some(mut chunk) = chunks.try_next().await? {
+            let mut all = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
+            all.extend_from_slice(&bytes);
+            loop {
+                all.extend_from_slice(&chunk);
+                if all.len() as u64 > len {
+                    return Err(wrong(all.len()));
+                }
+                match chunks.try_next().await? {
+                    Some(next) => chunk = next,
+                    None => break,
+                }
+            }
+            bytes = all.into();
+        }
+        if bytes.len() as u64 == len { Ok(bytes) } else { Err(wrong(bytes.len())) }
+    }
+
+    fn check(&self, object: &object_store::ObjectMeta) -> Result<()> {
+        let same = self.known.pinned.is(object);
+        if same { Ok(()) } else { Err(Error::Changed(self.path.clone())) }
+    }
+
+    fn answered(&self, problem: String) -> Error {
+        Error::Answer { path: self.path.clone(), problem }
+    }
+
+    fn failed(&self, failure: Failure) -> Error {
+        match failure {
+            Failure::Changed => Error::Changed(self.path.clone()),
+            Failure::Io(source) => {
+                let context = format!("cannot read {}", self.path);
+                Error::Lance(lancet::Error::Io { context, source })
+            }
+        }
+    }
+}
+
+fn shown(range: &std::ops::Range<u64>) -> String {
+    format!("{}..{}", range.start, range.end)
 }

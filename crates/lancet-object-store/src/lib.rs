@@ -42,15 +42,21 @@
 //!   store sends while one waits for an answer are one request; [`FetchOptions`] say how long that is.
 //! - Page indexes are kept by the reader, so a second take in the same pages is one round of requests.
 //! - A scan reads [some batches ahead](Scan::ahead).
-//! - [`Writer`] sends parts of a multipart upload while later pages are encoded. It holds about
-//!   40 MiB of them. Call [`Writer::abort`] to take back what was sent of a file that will not be finished.
+//! - A reader reads one version of the object, by its ETag, its version, or its size and time, whatever the store
+//!   has. If there is another one now, that is [`Error::Changed`].
+//! - A file on disk is opened once, and read through that descriptor.
+//! - [`Writer`] sends parts of a multipart upload while later pages are encoded, at most 8 at a time: about 40 MiB.
+//!   What was sent of a file that will not be finished is taken back by [`Writer::abort`], or when the writer is
+//!   dropped.
 //! - Retries, timeouts and credentials are the store's: set them where you build it.
 //!
 //! [`Reader::stats`] counts requests and bytes.
 //!
 //! # Untrusted files
 //!
-//! The limits are those of [`lancet::ReadOptions`]; give them to [`Reader::open_with`].
+//! The limits are those of [`lancet::ReadOptions`]; give them to [`Reader::open_with`]. What is fetched between spans
+//! takes at most `memory_limit` once more. An answer that is shorter or longer than what was asked for is
+//! [`Error::Answer`].
 //!
 //! # Features
 //!
@@ -68,9 +74,13 @@
 mod blobs;
 mod error;
 mod fetch;
+mod local;
 mod options;
+mod pinned;
 mod reader;
 mod scan;
+mod together;
+mod upload;
 mod writer;
 
 pub use blobs::Blobs;
@@ -79,5 +89,5 @@ pub use fetch::FetchStats;
 pub use options::FetchOptions;
 pub use reader::Reader;
 pub use scan::{Batches, Scan};
-pub use writer::Writer;
+pub use writer::{Sealed, Writer};
 pub use {lancet, object_store};

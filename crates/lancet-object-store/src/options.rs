@@ -25,7 +25,6 @@ pub struct FetchOptions {
     pub(crate) bytes_per_second: u64,
     pub(crate) max_request_bytes: u64,
     pub(crate) concurrency: usize,
-    pub(crate) one_call: bool,
 }
 
 impl Default for FetchOptions {
@@ -36,7 +35,6 @@ impl Default for FetchOptions {
             bytes_per_second: 50_000_000,
             max_request_bytes: 16 << 20,
             concurrency: 16,
-            one_call: false,
         }
     }
 }
@@ -78,14 +76,6 @@ impl FetchOptions {
         self
     }
 
-    /// Asks for all spans of a read in one call, and leaves it to the store how it answers. Good
-    /// for files on disk, which are then opened once. Off by default.
-    #[must_use]
-    pub fn with_one_call(mut self, one_call: bool) -> Self {
-        self.one_call = one_call;
-        self
-    }
-
     /// What [`FetchOptions::with_tail_bytes`] sets.
     pub fn tail_bytes(&self) -> u64 {
         self.tail_bytes
@@ -109,11 +99,6 @@ impl FetchOptions {
     /// What [`FetchOptions::with_concurrency`] sets.
     pub fn concurrency(&self) -> usize {
         self.concurrency
-    }
-
-    /// What [`FetchOptions::with_one_call`] sets.
-    pub fn one_call(&self) -> bool {
-        self.one_call
     }
 
     /// The largest gap that is fetched along.

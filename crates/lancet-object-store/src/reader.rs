@@ -6,21 +6,23 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use lancet::{
-    Columns, FileReport, Filter, OpenFile, Progress, ReadOptions, Request, RowRanges, Rows, Span,
+    Columns, FileReport, Filter, OpenFile, Progress, ReadOptions, Request, RowRanges, Rows,
     Verification, Version, ZoneMap,
 };
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
+use object_store::{ObjectMeta, ObjectStore};
 
 use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::fetch::{FetchStats, Object};
 use crate::options::FetchOptions;
+use crate::pinned::Pinned;
 use crate::scan::Scan;
 
 /// A Lance file in an object store. Cheap to clone.
 ///
-/// The verbs are those of [`lancet::FileReader`].
+/// The verbs are those of [`lancet::FileReader`]. All of them read the version of the object that was opened; if
+/// there is another one now, they end with [`Error::Changed`](crate::Error::Changed).
 #[derive(Debug, Clone)]
 pub struct Reader {
     object: Object,
@@ -40,20 +42,43 @@ impl Reader {
         options: ReadOptions,
         fetch: FetchOptions,
     ) -> Result<Self> {
-        let object = Object::new(store, path, fetch);
-        let (size, tail) = fetch_tail(&object).await?;
+        Self::open_pinned(store, path, Pinned::default(), options, fetch).await
+    }
+
+    /// Opens the version of a file that a listing told of, and no other.
+    pub async fn open_listed(
+        store: Arc<dyn ObjectStore>,
+        object: ObjectMeta,
+        options: ReadOptions,
+        fetch: FetchOptions,
+    ) -> Result<Self> {
+        let path = object.location.clone();
+        Self::open_pinned(store, path, Pinned::listed(object), options, fetch).await
+    }
+
+    async fn open_pinned(
+        store: Arc<dyn ObjectStore>,
+        path: Path,
+        pinned: Pinned,
+        options: ReadOptions,
+        fetch: FetchOptions,
+    ) -> Result<Self> {
+        let object = Object::new(store, path, pinned, fetch, options.memory_limit());
+        let (size, tail) = object.fetch_tail().await?;
         let file = run(&object, OpenFile::open_with_tail(size, tail, options)).await?;
         Ok(Self { object, file })
     }
 
-    /// A reader of a file that was opened before, so that nothing has to be fetched for it.
+    /// A reader of a file that was opened before, so that nothing has to be fetched for it. `object` is what a
+    /// listing told of the version that was opened; no other is read.
     pub fn from_file(
         file: Arc<OpenFile>,
         store: Arc<dyn ObjectStore>,
-        path: Path,
+        object: ObjectMeta,
         fetch: FetchOptions,
     ) -> Self {
-        Self { object: Object::new(store, path, fetch), file }
+        let (path, limit) = (object.location.clone(), file.options().memory_limit());
+        Self { object: Object::new(store, path, Pinned::listed(object), fetch, limit), file }
     }
 
     /// What is known of the file. It can be kept for [`Reader::from_file`], and makes requests for
@@ -184,29 +209,4 @@ async fn run<T>(object: &Object, mut request: Request<T>) -> Result<T> {
         request.supply(bytes)?;
     }
     Ok(request.finish()?)
-}
-
-/// The size of a file, and its last bytes.
-async fn fetch_tail(object: &Object) -> Result<(u64, Bytes)> {
-    let range = Some(GetRange::Suffix(object.options.tail_bytes));
-    let get = GetOptions { range, ..GetOptions::default() };
-    match object.store.get_opts(&object.path, get).await {
-        Ok(found) => {
-            let size = found.meta.size;
-            let bytes = found.bytes().await?;
-            object.count(bytes.len() as u64);
-            Ok((size, bytes))
-        }
-        // Some stores cannot count from the end.
-        Err(
-            object_store::Error::NotSupported { .. } | object_store::Error::NotImplemented { .. },
-        ) => {
-            let size = object.store.head(&object.path).await?.size;
-            object.count(0);
-            let start = size.saturating_sub(object.options.tail_bytes);
-            let tail = Span::new(start, size).unwrap_or_default();
-            Ok((size, object.fetch(tail).await?))
-        }
-        Err(error) => Err(error.into()),
-    }
 }

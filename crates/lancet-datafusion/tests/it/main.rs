@@ -6,6 +6,7 @@ mod bounds;
 mod filters;
 mod plans;
 mod reads;
+mod replaced;
 #[path = "../../examples/tpch/mod.rs"]
 mod tpch;
 mod tpch_results;

@@ -179,25 +179,42 @@ async fn errors_say_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn ranges_of_rows_in_one_call_or_several() {
+async fn ranges_of_rows_of_a_file_that_is_known() {
     let (store, path, table) = with_table().await;
-    let ranges = vec![5..5, 7..9, 9..10, 70_000..70_100, 299_999..300_000];
+    let ranges = [5..5, 7..9, 9..10, 70_000..70_100, 299_999..300_000];
     let parts: Vec<RecordBatch> = ranges
         .iter()
         .map(|rows| table.slice(rows.start as usize, (rows.end - rows.start) as usize))
         .collect();
     let expected = arrow_select::concat::concat_batches(&table.schema(), &parts).unwrap();
-    for one_call in [false, true] {
-        let fetch = FetchOptions::default().with_latency(Duration::ZERO).with_one_call(one_call);
-        let reader = Reader::open(shared(&store), path.clone()).await.unwrap();
-        let file = reader.file().clone();
-        let reader = Reader::from_file(file, shared(&store), path.clone(), fetch);
-        assert_eq!(reader.stats().requests, 0);
-        let rows = RowRanges::from_iter(ranges.clone());
-        assert_eq!(reader.read(.., &rows).await.unwrap(), expected);
-        assert!(reader.stats().requests > 1 && reader.stats().bytes > 100);
-        assert!(reader.read(.., 7..300_001).await.is_err());
-    }
+    let fetch = FetchOptions::default().with_latency(Duration::ZERO);
+    let object = store.head(&path).await.unwrap();
+    let file = Reader::open(shared(&store), path.clone()).await.unwrap().file().clone();
+    let reader = Reader::from_file(file, shared(&store), object, fetch);
+    assert_eq!(reader.stats().requests, 0);
+    let rows = RowRanges::from_iter(ranges);
+    assert_eq!(reader.read(.., &rows).await.unwrap(), expected);
+    assert!(reader.stats().requests > 1 && reader.stats().bytes > 100);
+    assert!(reader.read(.., 7..300_001).await.is_err());
+    // A listing that is older than the object.
+    store.put(&path, vec![b'x'; 200].into()).await.unwrap();
+    let changed = reader.read(.., &rows).await.unwrap_err();
+    assert!(matches!(changed, Error::Changed(_)), "{changed}");
+    assert!(matches!(reader.take(&[3]).await.unwrap_err(), Error::Changed(_)));
+}
+
+/// A listing tells the version that is opened, and no other is.
+#[tokio::test]
+async fn a_listed_version_is_the_one_that_is_opened() {
+    let (store, path, _) = with_table().await;
+    let object = store.head(&path).await.unwrap();
+    let open = |object| {
+        Reader::open_listed(shared(&store), object, ReadOptions::default(), FetchOptions::default())
+    };
+    assert_eq!(open(object.clone()).await.unwrap().num_rows(), ROWS as u64);
+    written(&store, "t.lance", &table()).await;
+    let changed = open(object).await.unwrap_err();
+    assert!(changed.to_string().contains("has changed since it was listed"), "{changed}");
 }
 
 /// Every verb gives what the blocking reader gives.

@@ -241,6 +241,11 @@ impl OpenFile {
         self.index.file_bytes
     }
 
+    /// The options that the file was opened with.
+    pub fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+
     /// Number of global buffers (number 0 holds the schema).
     pub fn num_global_buffers(&self) -> usize {
         self.index.global_buffers.len()
