@@ -38,6 +38,16 @@
 //!
 //! `EXPLAIN ANALYZE` tells the bytes, the requests, and the rows that were left out.
 //!
+//! A query reads the versions of files that were there when it was planned. If one is replaced meanwhile, the query ends
+//! with an error; run it again. DataFusion keeps listings of folders for as long as the session lives, unless
+//! `list_files_cache_ttl` of its runtime says otherwise: a file that is replaced in such a folder is an error in each
+//! query after that.
+//!
+//! # What a query writes
+//!
+//! The files of a `COPY` or `INSERT` appear when the query has ended well and all of them are written. If it fails or is
+//! given up, none does, and what was there stays.
+//!
 //! # Options
 //!
 //! | option of `COPY` and `STORED AS LANCE` | value |

@@ -1,4 +1,4 @@
-//! Writing: one task for each file.
+//! Writing: one task for each file. Files appear when all of them are written and the query has ended well.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType};
 use lancet::WriteOptions;
-use lancet_object_store::Writer;
+use lancet_object_store::{Sealed, Writer};
 use object_store::ObjectStore;
 use object_store::path::Path;
 use tokio::sync::mpsc::Receiver;
@@ -54,27 +54,51 @@ impl FileSink for LanceSink {
                 (object_store.clone(), schema.clone(), self.options.clone());
             files.spawn(write_file(store, path, schema, options, batches));
         }
-        let mut rows = 0;
+        let (mut sealed, mut rows, mut failed) = (Vec::new(), 0, None);
         while let Some(file) = files.join_next().await {
-            rows += file.map_err(joined)??;
+            match file.map_err(joined).and_then(|written| written) {
+                Ok((file, num_rows)) => {
+                    sealed.push(file);
+                    rows += num_rows;
+                }
+                // What ends the other files and the query then is only that this one has ended.
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
-        demux_task.join_unwind().await.map_err(joined)??;
+        // A query that fails ends its files like one that has no more rows. This tells which it was.
+        let query = demux_task.join_unwind().await.map_err(joined).and_then(|query| query);
+        let done = match failed {
+            Some(error) => Err(error),
+            None => query,
+        };
+        publish(sealed, done).await?;
         Ok(rows)
     }
+}
+
+/// Makes the files appear, or takes them back after a failure, which is the one to tell.
+async fn publish(files: Vec<Sealed>, mut done: Result<()>) -> Result<()> {
+    for file in files {
+        match done {
+            Ok(()) => done = file.publish().await.map(drop).map_err(external),
+            Err(_) => drop(file.abort().await),
+        }
+    }
+    done
 }
 
 fn joined(error: tokio::task::JoinError) -> DataFusionError {
     DataFusionError::ExecutionJoin(Box::new(error))
 }
 
-/// Writes one file and returns its number of rows.
+/// Writes one file, which does not appear yet, and returns its number of rows.
 async fn write_file(
     store: Arc<dyn ObjectStore>,
     path: Path,
     schema: SchemaRef,
     options: WriteOptions,
     mut batches: Receiver<arrow_array::RecordBatch>,
-) -> Result<u64> {
+) -> Result<(Sealed, u64)> {
     let mut writer = Writer::new(store, &path, schema, options).await.map_err(external)?;
     let mut rows = 0;
     while let Some(batch) = batches.recv().await {
@@ -85,8 +109,7 @@ async fn write_file(
         }
         rows += batch.num_rows() as u64;
     }
-    writer.finish().await.map_err(external)?;
-    Ok(rows)
+    Ok((writer.seal().await.map_err(external)?, rows))
 }
 
 impl DisplayAs for LanceSink {

@@ -74,3 +74,91 @@ async fn what_cannot_be_written_leaves_no_file() {
     assert!(done.is_err());
     assert!(!path.exists());
 }
+
+/// Names of the files in a folder and below it.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut names: Vec<String> = entries
+        .flat_map(|path| match path.is_dir() {
+            true => files(&path),
+            false => vec![path.file_name().unwrap().to_string_lossy().into_owned()],
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// A query that fails after it has given rows.
+const FAILS: &str = "SELECT value AS a, value % 2 AS part, \
+    1 / (CASE WHEN value = 190000 THEN 0 ELSE 1 END) AS q FROM generate_series(1, 200000)";
+
+#[tokio::test]
+async fn a_query_that_fails_leaves_what_was_there() {
+    let folder = folder();
+    let path = folder.path().join("out.lance");
+    for partitions in [1, 2, 4] {
+        std::fs::write(&path, "old").unwrap();
+        let ctx = session(partitions);
+        let copy = format!("COPY ({FAILS}) TO '{}'", path.display());
+        let error = ctx.sql(&copy).await.unwrap().collect().await.unwrap_err();
+        assert!(error.to_string().contains("Divide by zero"), "{error}");
+        assert!(std::fs::read(&path).unwrap() == b"old", "{partitions} partitions");
+        assert_eq!(files(folder.path()), ["out.lance"]);
+    }
+}
+
+#[tokio::test]
+async fn a_query_that_fails_adds_no_file_to_a_table() {
+    let folder = folder();
+    let ctx = session(2);
+    let place = folder.path().display();
+    let copy = format!("COPY ({FAILS}) TO '{place}/' STORED AS LANCE PARTITIONED BY (part)");
+    let error = ctx.sql(&copy).await.unwrap().collect().await.unwrap_err();
+    assert!(error.to_string().contains("Divide by zero"), "{error}");
+    assert!(files(folder.path()).is_empty(), "{:?}", files(folder.path()));
+    run(&ctx, &format!("COPY (SELECT 1 AS a, 2 AS part, 3 AS q) TO '{place}/t.lance'")).await;
+    let create = format!("CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION '{place}/'");
+    run(&ctx, &create).await;
+    let insert = format!("INSERT INTO t {FAILS}");
+    assert!(ctx.sql(&insert).await.unwrap().collect().await.is_err());
+    assert_eq!(files(folder.path()), ["t.lance"]);
+}
+
+#[tokio::test]
+async fn a_query_that_is_given_up_leaves_what_was_there() {
+    let folder = folder();
+    let path = folder.path().join("out.lance");
+    let ctx = session(2);
+    let rows = "SELECT value AS a FROM generate_series(1, 300000)";
+    let copy = format!("COPY ({rows}) TO '{}'", path.display());
+    let mut polls = 0;
+    loop {
+        std::fs::write(&path, "old").unwrap();
+        let frame = ctx.sql(&copy).await.unwrap();
+        let done = {
+            let mut copied = std::pin::pin!(frame.collect());
+            let mut left = polls;
+            std::future::poll_fn(|context| match copied.as_mut().poll(context) {
+                std::task::Poll::Pending if left == 0 => std::task::Poll::Ready(false),
+                std::task::Poll::Pending => {
+                    left -= 1;
+                    std::task::Poll::Pending
+                }
+                std::task::Poll::Ready(done) => std::task::Poll::Ready(done.is_ok()),
+            })
+            .await
+        };
+        while tokio::runtime::Handle::current().metrics().num_alive_tasks() > 0 {
+            tokio::task::yield_now().await;
+        }
+        if done {
+            break;
+        }
+        if std::fs::read(&path).unwrap() != b"old" {
+            // Given up while it was published.
+            assert_eq!(lancet::FileReader::open(&path).unwrap().num_rows(), 300_000);
+        }
+        polls += 1;
+    }
+    assert!(polls > 0);
+}
