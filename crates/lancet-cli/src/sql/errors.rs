@@ -5,6 +5,7 @@ use datafusion::common::{Column, SchemaError};
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
 
+use super::disk::Changed;
 use crate::error::Error;
 
 /// Columns that an error lists, at most.
@@ -14,6 +15,9 @@ const ALIKE: f64 = 0.5;
 
 /// An error of a query in one line, with what to do about it where that is known.
 pub(super) fn told(error: DataFusionError) -> Error {
+    if let Some(changed) = changed(&error) {
+        return Error::new(changed.to_string());
+    }
     Error::new(one_line(&match error.find_root() {
         DataFusionError::SQL(error, _) => syntax(error),
         DataFusionError::SchemaError(error, _) => column(error),
@@ -29,6 +33,17 @@ pub(super) fn told(error: DataFusionError) -> Error {
         DataFusionError::Internal(message) => format!("DataFusion failed: {}", planned(message)),
         other => planned(&other.strip_backtrace()),
     }))
+}
+
+/// The file that has changed, if that is the cause.
+fn changed(error: &DataFusionError) -> Option<&Changed> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    std::iter::from_fn(|| {
+        let this = cause?;
+        cause = this.source();
+        Some(this)
+    })
+    .find_map(|cause| cause.downcast_ref())
 }
 
 fn one_line(text: &str) -> String {

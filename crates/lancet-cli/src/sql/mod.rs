@@ -1,6 +1,7 @@
 //! `lancet sql`: queries over files.
 
 mod columns;
+mod disk;
 mod errors;
 mod files;
 mod from_first;
@@ -11,6 +12,7 @@ mod session;
 mod shell;
 mod statement;
 mod summary;
+mod upload;
 mod zeros;
 
 use std::cell::Cell;
@@ -24,9 +26,10 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::parser::Statement as DfStatement;
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt, stream};
 use tokio::runtime::Runtime;
 
 use crate::copy::Destination;
@@ -34,6 +37,7 @@ use crate::error::{Error, InFile, Result};
 use crate::format::{Format, check_is_file};
 use crate::input::Input;
 use crate::units;
+use disk::Disk;
 use errors::told;
 use interrupt::Interrupt;
 use session::Resources;
@@ -129,6 +133,7 @@ struct Answers<'a> {
     args: &'a Args,
     quiet: bool,
     ctx: SessionContext,
+    disk: Arc<Disk>,
     interrupt: Interrupt,
     runtime: Arc<Runtime>, // the last to go: what the others hold may need it
 }
@@ -152,9 +157,10 @@ impl<'a> Answers<'a> {
             .enable_all()
             .build()
             .map_err(|error| Error::new(error.to_string()))?;
-        let ctx = args.resources.session().map_err(told)?;
+        let disk = Arc::new(Disk::default());
+        let ctx = args.resources.session(disk.clone()).map_err(told)?;
         let interrupt = Interrupt::listen().map_err(|error| Error::new(error.to_string()))?;
-        Ok(Self { args, quiet, ctx, interrupt, runtime: Arc::new(runtime) })
+        Ok(Self { args, quiet, ctx, disk, interrupt, runtime: Arc::new(runtime) })
     }
 
     /// Runs statements one after the other, up to the first that fails.
@@ -163,7 +169,13 @@ impl<'a> Answers<'a> {
         let last = statements.len().saturating_sub(1);
         for (at, statement) in statements.into_iter().enumerate() {
             self.interrupt.reset();
-            self.answer(statement, if at == last { destination } else { &shown }, out)?;
+            self.disk.begin();
+            let destination = if at == last { destination } else { &shown };
+            let answered = self.answer(statement, destination, out);
+            let answered = answered.map_err(|error| self.disk.failure().unwrap_or(error));
+            // What was written by a statement that failed goes away now, not with the next one.
+            self.disk.begin();
+            answered?;
             out.flush()?;
         }
         Ok(())
@@ -190,12 +202,24 @@ impl<'a> Answers<'a> {
                 let frame = self.wait(self.frame(*statement, dots))?;
                 let plan = frame.logical_plan();
                 let is_plan = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
-                if is_plan && destination.is_table() {
-                    let batches = self.wait(async { frame.collect().await.map_err(told) })?;
-                    return print_plan(&batches, out);
-                }
+                let writes = matches!(
+                    plan,
+                    LogicalPlan::Copy(_) | LogicalPlan::Dml(_) | LogicalPlan::Analyze(_)
+                );
                 let no_columns = plan.schema().fields().is_empty();
-                let stream = self.wait(async { frame.execute_stream().await.map_err(told) })?;
+                let mut stream = self.wait(async { frame.execute_stream().await.map_err(told) })?;
+                if writes || is_plan && destination.is_table() {
+                    let schema = stream.schema();
+                    let batches: Vec<RecordBatch> =
+                        self.wait(async { stream.try_collect().await.map_err(told) })?;
+                    // How much was written is told when it is there.
+                    self.disk.publish()?;
+                    if is_plan && destination.is_table() {
+                        return print_plan(&batches, out);
+                    }
+                    let batches = stream::iter(batches.into_iter().map(Ok));
+                    stream = Box::pin(RecordBatchStreamAdapter::new(schema, batches));
+                }
                 if no_columns {
                     return self.nothing_to_show(stream, destination);
                 }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use datafusion::catalog::DynamicFileCatalog;
 use datafusion::error::Result;
+use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use lancet::ReadOptions;
 use lancet_datafusion::LanceFormatFactory;
 
+use super::disk::Disk;
 use super::files::Files;
 use super::memory::{self, Memory};
 use super::order::FileOrder;
@@ -39,12 +41,13 @@ impl Resources {
     }
 
     /// A session whose tables are files.
-    pub(super) fn session(&self) -> Result<SessionContext> {
+    pub(super) fn session(&self, disk: Arc<Disk>) -> Result<SessionContext> {
         let mut config = SessionConfig::new()
             .with_information_schema(true)
             .with_target_partitions(self.threads());
         config.options_mut().execution.parquet.pushdown_filters = true;
-        let mut runtime = RuntimeEnvBuilder::new();
+        // What is in a folder is looked up by each statement.
+        let mut runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0);
         if let Some(bytes) = self.memory_limit.or_else(memory::by_default) {
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             // What each sort keeps free to merge what it wrote to disk must leave room to sort in.
@@ -60,6 +63,7 @@ impl Resources {
             .with_physical_optimizer_rule(Arc::new(FileOrder))
             .build();
         let ctx = SessionContext::new_with_state(state);
+        ctx.register_object_store(ObjectStoreUrl::local_filesystem().as_ref(), disk);
         lancet_datafusion::register(&ctx)?;
         let read = self.read_options();
         let format = Arc::new(LanceFormatFactory::new(read.clone()));

@@ -30,6 +30,8 @@ mod setup;
 mod signals;
 #[cfg(feature = "sql")]
 mod sql;
+#[cfg(feature = "sql")]
+mod sql_files;
 #[cfg(all(feature = "sql", unix))]
 mod sql_shell;
 mod stats;
