@@ -29,9 +29,11 @@
 //! | `table` | tables of Lance files that a client can send |
 //! | `logical` | them as bytes |
 //! | `physical` | scans of them as bytes |
+//! | `reading` | how they are read, as bytes |
 
 mod logical;
 mod physical;
+mod reading;
 mod table;
 
 use std::sync::Arc;

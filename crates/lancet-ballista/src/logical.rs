@@ -19,6 +19,7 @@ use lancet_datafusion::{LanceFormat, LanceFormatFactory};
 use prost::Message;
 
 use crate::decoding;
+use crate::reading::ReadMessage;
 use crate::table::LanceTable;
 
 /// No message of protocol buffers begins like this.
@@ -33,6 +34,8 @@ struct TableMessage {
     file_extension: String,
     #[prost(message, repeated, tag = "3")]
     partition_columns: Vec<PartitionColumn>,
+    #[prost(message, optional, tag = "4")]
+    read: Option<ReadMessage>,
 }
 
 /// Ballista's codec of logical plans, with tables of Lance files.
@@ -85,9 +88,12 @@ impl LogicalExtensionCodec for LogicalCodec {
         buf: &[u8],
         ctx: &TaskContext,
     ) -> Result<Arc<dyn FileFormatFactory>> {
-        match buf {
-            TAG => Ok(Arc::new(<LanceFormatFactory as Default>::default())),
-            _ => self.ballista.try_decode_file_format(buf, ctx),
+        match buf.strip_prefix(TAG) {
+            Some(message) => {
+                let read = ReadMessage::decode(message).map_err(decoding)?;
+                Ok(Arc::new(LanceFormatFactory::new(read.into())))
+            }
+            None => self.ballista.try_decode_file_format(buf, ctx),
         }
     }
 
@@ -96,8 +102,9 @@ impl LogicalExtensionCodec for LogicalCodec {
         buf: &mut Vec<u8>,
         node: Arc<dyn FileFormatFactory>,
     ) -> Result<()> {
-        if node.is::<LanceFormatFactory>() {
+        if let Some(factory) = node.downcast_ref::<LanceFormatFactory>() {
             buf.extend_from_slice(TAG);
+            buf.extend(ReadMessage::from(factory.read_options()).encode_to_vec());
             return Ok(());
         }
         self.ballista.try_encode_file_format(buf, node)
@@ -117,10 +124,15 @@ fn encode_table(table: &LanceTable, buf: &mut Vec<u8>) -> Result<()> {
             .iter()
             .map(column)
             .collect::<Result<_>>()?,
+        read: format_of(options).map(|format| format.read_options().into()),
     };
     buf.extend_from_slice(TAG);
     buf.extend(message.encode_to_vec());
     Ok(())
+}
+
+fn format_of(options: &ListingOptions) -> Option<&LanceFormat> {
+    options.format.downcast_ref()
 }
 
 fn decode_table(
@@ -139,7 +151,8 @@ fn decode_table(
     let is_stored = |name: &String| partition.iter().all(|(column, _)| column != name);
     let stored: Vec<_> =
         schema.fields().iter().filter(|field| is_stored(field.name())).cloned().collect();
-    let options = ListingOptions::new(Arc::new(LanceFormat::default()))
+    let read = message.read.map_or_else(Default::default, Into::into);
+    let options = ListingOptions::new(Arc::new(LanceFormat::default().with_read_options(read)))
         .with_file_extension(message.file_extension)
         .with_table_partition_cols(partition);
     let path = |path: &String| Ok(ListingTableUrl::parse(path)?.with_table_ref(name.clone()));

@@ -22,14 +22,17 @@ use prost::Message;
 
 use crate::decoding;
 use crate::logical::TAG;
+use crate::reading::ReadMessage;
 
-/// A scan and what it filters by.
+/// A scan, what it filters by, and how it reads.
 #[derive(Clone, PartialEq, Message)]
 struct ScanMessage {
     #[prost(message, optional, tag = "1")]
     scan: Option<FileScanExecConf>,
     #[prost(message, optional, tag = "2")]
     predicate: Option<PhysicalExprNode>,
+    #[prost(message, optional, tag = "3")]
+    read: Option<ReadMessage>,
 }
 
 /// Ballista's codec of physical plans, with scans of Lance files.
@@ -86,6 +89,7 @@ impl PhysicalCodec {
             predicate: predicate
                 .map(|predicate| converter.physical_expr_to_proto(&predicate, self))
                 .transpose()?,
+            read: Some(source.read_options().into()),
         };
         buf.extend_from_slice(TAG);
         buf.extend(message.encode_to_vec());
@@ -104,7 +108,9 @@ impl PhysicalCodec {
         let table_schema = parse_table_schema_from_proto(&scan)?;
         let columns = table_schema.table_schema().clone();
         let files = ctx.runtime_env().cache_manager.get_file_metadata_cache();
-        let mut source = LanceSource::new(table_schema).with_file_cache(files);
+        let read = message.read.map_or_else(Default::default, Into::into);
+        let mut source =
+            LanceSource::new(table_schema).with_file_cache(files).with_read_options(read);
         if let Some(predicate) = &message.predicate {
             source = source
                 .with_predicate(converter.proto_to_physical_expr(predicate, &columns, &context)?);

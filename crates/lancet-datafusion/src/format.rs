@@ -44,6 +44,11 @@ impl LanceFormatFactory {
         Self { read }
     }
 
+    /// How files are read.
+    pub fn read_options(&self) -> &ReadOptions {
+        &self.read
+    }
+
     fn format(&self) -> LanceFormat {
         LanceFormat::default().with_read_options(self.read.clone())
     }
@@ -81,6 +86,11 @@ impl LanceFormat {
     pub fn with_read_options(mut self, options: ReadOptions) -> Self {
         self.read = options;
         self
+    }
+
+    /// How files are read.
+    pub fn read_options(&self) -> &ReadOptions {
+        &self.read
     }
 
     /// Writes files in this way.

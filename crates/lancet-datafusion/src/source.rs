@@ -62,6 +62,11 @@ impl LanceSource {
         self
     }
 
+    /// How files are read.
+    pub fn read_options(&self) -> &ReadOptions {
+        &self.read
+    }
+
     /// Shares open files through the cache of a runtime.
     pub fn with_file_cache(mut self, files: Arc<FileMetadataCache>) -> Self {
         self.files = Some(files);
