@@ -9,7 +9,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use datafusion::common::HashMap;
+use datafusion::common::{HashMap, exec_err};
 use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::error::Result;
 use datafusion::execution::cache::cache_manager::{
@@ -23,6 +23,9 @@ use crate::external;
 
 /// What a column without pages takes, about.
 const COLUMN_BYTES: usize = 256;
+
+/// Rows that can be counted one by one.
+const MANY_ROWS: u64 = 1 << 32;
 
 /// How the store of a URL is best asked.
 pub(crate) fn fetch_options(url: &ObjectStoreUrl) -> FetchOptions {
@@ -55,11 +58,26 @@ pub(crate) async fn open(
     }
     let reader = Reader::open_listed(store, object.clone(), read.clone(), fetch).await;
     let reader = reader.map_err(external)?;
+    check_rows(&reader, object).await?;
     if let Some(cache) = cache {
         let open = Arc::new(CachedFile::new(reader.file().clone()));
         cache.put(&object.location, CachedFileMetadataEntry::new(object.clone(), open));
     }
     Ok(reader)
+}
+
+/// A query that reads no column counts the rows that the end of a file claims; those of a damaged file, for ever. So
+/// the columns have to have them, where there are many.
+async fn check_rows(reader: &Reader, object: &ObjectMeta) -> Result<()> {
+    let (path, rows) = (&object.location, reader.num_rows());
+    if i64::try_from(rows).is_err() {
+        return exec_err!("{path}: has {rows} rows, more than a query can count");
+    }
+    if rows > MANY_ROWS {
+        let file = reader.file();
+        reader.run(file.prepare(file.everything())).await.map_err(external)?;
+    }
+    Ok(())
 }
 
 /// A file in the cache.

@@ -49,6 +49,8 @@ pub(crate) struct Scan {
     input_schema: SchemaRef,
     projector: Projector,
     output: SchemaRef,
+    /// Arrow's kernels lose the number of rows of a column that has no width; such columns are read again instead.
+    no_width: bool,
     batch_rows: usize,
     metrics: Metrics,
 }
@@ -111,6 +113,7 @@ impl Scan {
                 (None, None) => return internal_err!("column {column} is read by nobody"),
             }
         }
+        let no_width = fields.iter().any(|field| has_no_width(field.data_type()));
         let input_schema = Arc::new(Schema::new(fields));
         let rebase = |expression| reassign_expr_columns(expression, &input_schema);
         let projector = fitted.projection.try_map_exprs(rebase)?.make_projector(&input_schema)?;
@@ -131,6 +134,7 @@ impl Scan {
             input_schema,
             projector,
             output,
+            no_width,
             batch_rows,
             metrics,
         })
@@ -194,6 +198,12 @@ impl Scan {
             let rest = self.fetch(rows, &self.rest).await?;
             return self.project(kept, found.columns(), rest.columns()).map(Some);
         }
+        if self.no_width {
+            let rows = rows.select(mask.values());
+            let found = self.fetch(rows.clone(), &filter.columns).await?;
+            let rest = self.fetch(rows, &self.rest).await?;
+            return self.project(kept, found.columns(), rest.columns()).map(Some);
+        }
         let sieve = FilterBuilder::new(&mask).optimize().build();
         let found = self.sift_found(&found, &sieve)?;
         let rest = if self.rest.schema().fields().is_empty() {
@@ -250,6 +260,19 @@ impl Filter {
             DataType::Boolean => Ok(prep_null_mask_filter(values.as_boolean())),
             other => internal_err!("a filter gives {other} instead of booleans"),
         }
+    }
+}
+
+/// Whether a type holds fixed-size binaries of 0 bytes.
+fn has_no_width(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::FixedSizeBinary(0) => true,
+        DataType::Struct(fields) => fields.iter().any(|field| has_no_width(field.data_type())),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => has_no_width(item.data_type()),
+        _ => false,
     }
 }
 

@@ -4,9 +4,15 @@
 
 mod bounds;
 mod filters;
+#[path = "../../../lancet/tests/support/mutate/mod.rs"]
+#[expect(dead_code, reason = "flips and truncations are for other tests")]
+mod mutate;
+mod odd_files;
 mod plans;
 mod reads;
 mod replaced;
+#[path = "../../../lancet/tests/support/small.rs"]
+mod small;
 #[path = "../../examples/tpch/mod.rs"]
 mod tpch;
 mod tpch_results;

@@ -3,6 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod disk;
+mod mutants;
+#[path = "../../../lancet/tests/support/mutate/mod.rs"]
+#[expect(dead_code, reason = "flips and truncations are for other tests")]
+mod mutate;
+#[path = "../../../lancet/tests/support/small.rs"]
+mod small;
 mod store;
 mod writes;
 
