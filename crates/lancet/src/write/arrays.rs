@@ -14,7 +14,7 @@ use arrow_select::filter::filter;
 use super::array_pages::{self, LeafPlan};
 use super::column::ColumnPlan;
 use super::columns::Waiting;
-use super::dictionary;
+use super::dictionary::{self, LastDictionary};
 use super::due::{DuePage, DueRows};
 use super::entries::{ColumnEntries, PageEntries};
 use super::merge::{self, PIECE_BYTES};
@@ -45,7 +45,8 @@ struct WaitingColumn {
     content: Content,
     /// Bytes that wait.
     bytes: u64,
-    /// Bytes of dictionaries beside those.
+    /// The last dictionary, which may well be that of the rows to come, and the bytes of those before.
+    dictionary: LastDictionary,
     dictionaries: u64,
     /// How many bytes the file had been given when the oldest of them came.
     oldest: u64,
@@ -225,6 +226,7 @@ fn place(
             name: name.into(),
             content,
             bytes: 0,
+            dictionary: LastDictionary::default(),
             dictionaries: 0,
             oldest: 0,
             has_pages: false,
@@ -321,7 +323,11 @@ impl WaitingColumn {
                     zones.push(&array, array.logical_nulls().as_ref())?;
                 }
                 let bytes = dictionary::page_bytes(&array);
-                dictionary = dictionary::held_bytes(&array, arrays.last());
+                let (new, before) = self.dictionary.replace(&array).unwrap_or_default();
+                if !arrays.is_empty() {
+                    self.dictionaries += before;
+                }
+                dictionary = new;
                 arrays.push(array);
                 if merge::is_worth(arrays, self.bytes) {
                     *arrays = vec![merge::merged(arrays)?];
@@ -336,7 +342,6 @@ impl WaitingColumn {
             _ => return Err(Error::invalid("a batch of another shape than the file")),
         };
         self.bytes += bytes;
-        self.dictionaries += dictionary;
         Ok(bytes + dictionary)
     }
 
@@ -355,7 +360,7 @@ impl WaitingColumn {
     /// Hands on what waits, as pages of the column of this number.
     fn take_pages(&mut self, column: usize, page_bytes: u64, pages: &mut Vec<DuePage>) {
         let bytes = std::mem::take(&mut self.bytes);
-        let held = bytes + std::mem::take(&mut self.dictionaries);
+        let held = bytes + std::mem::take(&mut self.dictionaries) + self.dictionary.bytes();
         let rows: Vec<DueRows> = match &mut self.content {
             Content::Struct(_) => return,
             Content::List { lengths, .. } if lengths.is_empty() => return,

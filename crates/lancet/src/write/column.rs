@@ -9,7 +9,7 @@ use arrow_schema::{DataType, FieldRef};
 
 use super::blob;
 use super::columns::Waiting;
-use super::dictionary;
+use super::dictionary::{self, LastDictionary};
 use super::due::{DuePage, DueRows};
 use super::entries::{ColumnEntries, PageEntries};
 use super::merge::{self, PIECE_BYTES};
@@ -70,7 +70,8 @@ pub(super) struct ColumnWriter {
     pieces: Vec<LeafPiece>,
     /// Bytes of the pieces in a page.
     bytes: u64,
-    /// Bytes of dictionaries beside those.
+    /// The last dictionary, which may well be that of the rows to come, and the bytes of those before.
+    dictionary: LastDictionary,
     dictionaries: u64,
     /// The different values of dictionaries.
     entries: ColumnEntries,
@@ -85,7 +86,18 @@ impl ColumnWriter {
         let zones = if zone_maps { plan.zones() } else { None };
         let (roots, pieces, entries) = (Vec::new(), Vec::new(), ColumnEntries::default());
         let plan = Arc::new(plan);
-        Self { plan, roots, pieces, bytes: 0, dictionaries: 0, entries, oldest: 0, zones }
+        let dictionary = LastDictionary::default();
+        Self {
+            plan,
+            roots,
+            pieces,
+            bytes: 0,
+            dictionary,
+            dictionaries: 0,
+            entries,
+            oldest: 0,
+            zones,
+        }
     }
 
     /// The rows that wait for their page.
@@ -155,10 +167,11 @@ impl ColumnWriter {
         if let Some(zones) = &mut self.zones {
             zones.push(&piece.values, validity(&piece).as_ref())?;
         }
-        let before = self.pieces.last().map(|before| &before.values);
-        let dictionary = dictionary::held_bytes(&piece.values, before);
+        let (dictionary, before) = self.dictionary.replace(&piece.values).unwrap_or_default();
+        if !self.pieces.is_empty() {
+            self.dictionaries += before;
+        }
         self.bytes += bytes;
-        self.dictionaries += dictionary;
         self.pieces.push(piece);
         self.roots.push(root.clone());
         if self.bytes >= page_bytes {
@@ -175,7 +188,8 @@ impl ColumnWriter {
     pub(super) fn take_pages(&mut self, column: usize, pages: &mut Vec<DuePage>) -> Result<()> {
         let mut roots = std::mem::take(&mut self.roots);
         let mut pieces = std::mem::take(&mut self.pieces);
-        let bytes = std::mem::take(&mut self.bytes) + std::mem::take(&mut self.dictionaries);
+        let dictionaries = std::mem::take(&mut self.dictionaries) + self.dictionary.bytes();
+        let bytes = std::mem::take(&mut self.bytes) + dictionaries;
         if pieces.is_empty() {
             return Ok(());
         }

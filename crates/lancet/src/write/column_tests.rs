@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
-use arrow_array::{ListArray, NullArray, StringArray, StructArray};
+use arrow_array::{DictionaryArray, Int32Array, ListArray, NullArray, StringArray, StructArray};
 use arrow_schema::{Field, Fields};
 
 use super::*;
@@ -88,6 +88,28 @@ fn small_pieces_are_made_one() {
     assert!(held < 8 * 1000 + 20 * PIECE_BYTES, "{held}");
     assert_eq!(oldest, Some(0));
     assert_eq!(taken(&mut column), [2000]);
+}
+
+#[test]
+fn a_dictionary_that_batches_share_asks_for_no_page() {
+    let of = |entries: &Arc<StringArray>| {
+        let keys = Int32Array::from(vec![0, 1, 2]);
+        Arc::new(DictionaryArray::new(keys, entries.clone())) as ArrayRef
+    };
+    let texts = |text: &str| Arc::new(StringArray::from(vec![text.repeat(10_000); 3]));
+    let (one, other) = (texts("a"), texts("b"));
+    let mut column = writer(plan_of(&of(&one), &WriteOptions::default()));
+    let mut pages = Vec::new();
+    let mut push = |entries, given| column.push(&of(entries), given, 1 << 20, &mut pages).unwrap();
+    let new = push(&one, 0);
+    let known = push(&one, new);
+    assert!(known + 30_000 <= new, "{known} {new}");
+    let held = column.waiting().held;
+    assert_eq!(taken(&mut column), [6]);
+    // It is known after its page, too; and held while another one comes before that.
+    assert_eq!(column.push(&of(&one), 0, 1 << 20, &mut pages).unwrap(), known);
+    column.push(&of(&other), 0, 1 << 20, &mut pages).unwrap();
+    assert!(column.waiting().held >= held + 30_000);
 }
 
 #[test]

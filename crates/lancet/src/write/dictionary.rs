@@ -120,14 +120,29 @@ pub(super) fn page_bytes(array: &ArrayRef) -> u64 {
     slice_bytes(dictionary.keys()) + u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// The bytes that an array keeps alive beside those: all of its dictionary, unless that is counted
-/// already.
-pub(super) fn held_bytes(array: &ArrayRef, before: Option<&ArrayRef>) -> u64 {
-    let Some(dictionary) = array.as_any_dictionary_opt() else { return 0 };
-    let before = before.and_then(|before| before.as_any_dictionary_opt());
-    let is_known = before
-        .is_some_and(|before| before.values().to_data().ptr_eq(&dictionary.values().to_data()));
-    if is_known { 0 } else { slice_bytes(dictionary.values()) }
+/// The dictionary that a column was given last. Batches often share one: it is counted once.
+#[derive(Debug, Default)]
+pub(super) struct LastDictionary {
+    entries: Option<ArrayRef>,
+    bytes: u64,
+}
+
+impl LastDictionary {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Looks at the next array: the bytes of its dictionary if that is another one, and of the one before.
+    pub(super) fn replace(&mut self, array: &ArrayRef) -> Option<(u64, u64)> {
+        let entries = array.as_any_dictionary_opt()?.values();
+        let is_same = |known: &ArrayRef| known.to_data().ptr_eq(&entries.to_data());
+        if self.entries.as_ref().is_some_and(is_same) {
+            return None;
+        }
+        self.entries = Some(entries.clone());
+        let bytes = slice_bytes(entries);
+        Some((bytes, std::mem::replace(&mut self.bytes, bytes)))
+    }
 }
 
 fn slice_bytes(array: &dyn Array) -> u64 {

@@ -105,10 +105,13 @@ fn a_dictionary_is_held_once() {
     let entries = numbered(100);
     let (one, same, other) =
         (array(&[Some(0)], &entries), array(&[Some(1)], &entries), array(&[Some(0)], &numbered(3)));
-    assert_eq!(held_bytes(&one, None), slice_bytes(&*entries));
-    assert_eq!(held_bytes(&same, Some(&one)), 0);
-    assert!(held_bytes(&other, Some(&one)) > 0);
-    assert_eq!(held_bytes(&ints(5), None), 0);
+    let mut last = LastDictionary::default();
+    assert_eq!(last.replace(&one), Some((slice_bytes(&*entries), 0)));
+    assert_eq!(last.replace(&same), None);
+    let (new, before) = last.replace(&other).unwrap();
+    assert!(0 < new && new < before, "{new} {before}");
+    assert_eq!((before, last.bytes()), (slice_bytes(&*entries), new));
+    assert_eq!(last.replace(&ints(5)), None);
 }
 
 #[test]

@@ -94,7 +94,8 @@ impl WriteOptions {
     ///
     /// Whatever the limit is, a row can be written that is larger: beside the row itself, this takes about
     /// four times its bytes. Not counted are the batch at hand, which is the caller's, and what a file tells at
-    /// its end: 1 or 2 KiB for each page and each column, and the bounds of zone maps.
+    /// its end: 1 or 2 KiB for each page and each column, and the bounds of zone maps. Nor is the last
+    /// dictionary that a column was given, which batches share as a rule.
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
