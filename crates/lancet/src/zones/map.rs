@@ -15,6 +15,9 @@ use super::keys::{Keys, decoded_type, keys};
 use super::prune::Facts;
 use crate::error::{Error, Result, ensure};
 
+/// Zones whose bounds are compared at a time.
+const ZONES_AT_A_TIME: usize = 8192;
+
 /// For each zone of so many rows of a column: the least and the greatest value, nulls, NaNs.
 #[derive(Debug, Clone)]
 pub struct ZoneMap {
@@ -104,19 +107,34 @@ impl ZoneMap {
         for zone in 0..self.num_zones() {
             self.check_counts(zone)?;
         }
-        let unordered = match (keys(&self.min), keys(&self.max)) {
-            (Some(Keys::Whole(min)), Some(Keys::Whole(max))) => first_above(&min, &max),
-            (Some(Keys::Bytes(min)), Some(Keys::Bytes(max))) => first_above(&min, &max),
-            (Some(Keys::Float(min)), Some(Keys::Float(max))) => {
-                self.check_nan(&min, &max)?;
-                first_above(&min, &max)
+        for (first, min, max) in self.parts() {
+            let unordered = match (keys(&min), keys(&max)) {
+                (Some(Keys::Whole(min)), Some(Keys::Whole(max))) => first_above(&min, &max),
+                (Some(Keys::Bytes(min)), Some(Keys::Bytes(max))) => first_above(&min, &max),
+                (Some(Keys::Float(min)), Some(Keys::Float(max))) => {
+                    self.check_nan(first, &min, &max)?;
+                    first_above(&min, &max)
+                }
+                _ => {
+                    return Err(Error::corrupt(format!("a zone map of type {}", self.data_type())));
+                }
+            };
+            if let Some(zone) = unordered {
+                let zone = first.saturating_add(zone);
+                return Err(Error::corrupt(format!("in zone {zone} `min` is above `max`")));
             }
-            _ => return Err(Error::corrupt(format!("a zone map of type {}", self.data_type()))),
-        };
-        match unordered {
-            Some(zone) => Err(Error::corrupt(format!("in zone {zone} `min` is above `max`"))),
-            None => Ok(()),
         }
+        Ok(())
+    }
+
+    /// The bounds of some zones at a time, and the number of the first: in the form in which they compare
+    /// they take many times the memory.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (usize, ArrayRef, ArrayRef)> {
+        // There is a part even without zones: it has a type.
+        (0..self.num_zones().max(1)).step_by(ZONES_AT_A_TIME).map(|first| {
+            let len = ZONES_AT_A_TIME.min(self.num_zones().saturating_sub(first));
+            (first, self.min.slice(first, len), self.max.slice(first, len))
+        })
     }
 
     fn check_counts(&self, zone: usize) -> Result<()> {
@@ -140,9 +158,9 @@ impl ZoneMap {
     }
 
     /// Where NaNs are counted they are the maximum, and elsewhere no bound is one.
-    fn check_nan(&self, min: &[Option<f64>], max: &[Option<f64>]) -> Result<()> {
+    fn check_nan(&self, first: usize, min: &[Option<f64>], max: &[Option<f64>]) -> Result<()> {
         let is_nan = |bound: &Option<f64>| bound.is_some_and(f64::is_nan);
-        for (zone, (min, max)) in min.iter().zip(max).enumerate() {
+        for (zone, (min, max)) in (first..).zip(min.iter().zip(max)) {
             ensure!(
                 match self.nans(zone) {
                     None => true,

@@ -16,6 +16,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::RangeFrom;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
@@ -133,24 +134,23 @@ impl Zones<'_> {
 
     fn starts_with(&self, column: &str, prefix: &[u8]) -> Option<Vec<Outcomes>> {
         let map = self.map(column)?;
-        let (Keys::Bytes(lows), Keys::Bytes(highs)) = (keys(map.min())?, keys(map.max())?) else {
-            return None;
-        };
         let after = after_prefix(prefix);
-        let bounds = lows.into_iter().zip(highs).enumerate();
-        Some(
-            bounds
-                .map(|(zone, (low, high))| {
-                    let not_above =
-                        low.zip(after.as_deref()).is_none_or(|(low, after)| low < after);
-                    let not_below = high.is_none_or(|high| high >= prefix);
-                    let all = low.zip(high).is_some_and(|(low, high)| {
-                        low.starts_with(prefix) && high.starts_with(prefix)
-                    });
-                    map.facts(zone).outcomes(not_above && not_below, !all)
-                })
-                .collect(),
-        )
+        let mut outcomes = Vec::with_capacity(map.num_zones());
+        for (first, min, max) in map.parts() {
+            let (Keys::Bytes(lows), Keys::Bytes(highs)) = (keys(&min)?, keys(&max)?) else {
+                return None;
+            };
+            let bounds = (first..).zip(lows.into_iter().zip(highs));
+            outcomes.extend(bounds.map(|(zone, (low, high))| {
+                let not_above = low.zip(after.as_deref()).is_none_or(|(low, after)| low < after);
+                let not_below = high.is_none_or(|high| high >= prefix);
+                let all = low
+                    .zip(high)
+                    .is_some_and(|(low, high)| low.starts_with(prefix) && high.starts_with(prefix));
+                map.facts(zone).outcomes(not_above && not_below, !all)
+            }));
+        }
+        Some(outcomes)
     }
 }
 
@@ -185,23 +185,31 @@ fn compare_one(map: &ZoneMap, op: Comparison, literal: &ArrayRef) -> Option<Vec<
         return Some(vec![Outcomes::NULL; map.num_zones()]);
     }
     let (literal, convertible) = literal_keys(literal, map.data_type())?;
-    let convertible = convertible.first().copied().unwrap_or(false);
-    Some(match (keys(map.min())?, keys(map.max())?, literal) {
-        (Keys::Whole(low), Keys::Whole(high), Keys::Whole(literal)) => {
-            compare_key(map, op, &low, &high, *literal.first()?, convertible)
-        }
-        (Keys::Bytes(low), Keys::Bytes(high), Keys::Bytes(literal)) => {
-            compare_key(map, op, &low, &high, *literal.first()?, convertible)
-        }
-        (Keys::Float(low), Keys::Float(high), Keys::Float(literal)) => match *literal.first()? {
-            Some(nan) if nan.is_nan() => compare_nan(map, op, nan),
-            literal => {
-                let (low, high) = (without_nan(low), without_nan(high));
-                compare_key(map, op, &low, &high, literal, convertible)
+    if convertible.first() != Some(&true) {
+        return Some(vec![Outcomes::ANY; map.num_zones()]);
+    }
+    let mut outcomes = Vec::with_capacity(map.num_zones());
+    for (first, min, max) in map.parts() {
+        let zones = first..;
+        match (keys(&min)?, keys(&max)?, &literal) {
+            (Keys::Whole(low), Keys::Whole(high), Keys::Whole(literal)) => {
+                outcomes.extend(compare_key(map, op, zones, &low, &high, (*literal.first()?)?));
             }
-        },
-        _ => return None,
-    })
+            (Keys::Bytes(low), Keys::Bytes(high), Keys::Bytes(literal)) => {
+                outcomes.extend(compare_key(map, op, zones, &low, &high, (*literal.first()?)?));
+            }
+            (Keys::Float(low), Keys::Float(high), Keys::Float(literal)) => {
+                let literal = (*literal.first()?)?;
+                if literal.is_nan() {
+                    return Some(compare_nan(map, op, literal));
+                }
+                let (low, high) = (without_nan(low), without_nan(high));
+                outcomes.extend(compare_key(map, op, zones, &low, &high, literal));
+            }
+            _ => return None,
+        }
+    }
+    Some(outcomes)
 }
 
 /// The outcomes of being equal to one of some literals.
@@ -211,26 +219,28 @@ fn equal_to_one(map: &ZoneMap, literals: &ArrayRef) -> Option<Vec<Outcomes>> {
         return Some(vec![Outcomes::NULL; map.num_zones()]);
     }
     let (literals, convertible) = literal_keys(literals, map.data_type())?;
-    let mut outcomes = match (keys(map.min())?, keys(map.max())?, literals) {
-        (Keys::Whole(low), Keys::Whole(high), Keys::Whole(literals)) => {
-            one_of(map, &low, &high, &sorted(literals.into_iter().flatten(), i256::cmp))
-        }
-        (Keys::Bytes(low), Keys::Bytes(high), Keys::Bytes(literals)) => {
-            one_of(map, &low, &high, &sorted(literals.into_iter().flatten(), Ord::cmp))
-        }
-        (Keys::Float(low), Keys::Float(high), Keys::Float(literals)) => {
-            let (low, high) = (without_nan(low), without_nan(high));
-            let (nans, numbers): (Vec<_>, Vec<_>) =
-                literals.into_iter().flatten().partition(|literal: &f64| literal.is_nan());
-            let mut outcomes = one_of(map, &low, &high, &sorted(numbers, f64::total_cmp));
-            if let Some(nan) = nans.first() {
-                let equal = compare_nan(map, Comparison::Eq, *nan);
-                outcomes.iter_mut().zip(equal).for_each(|(any, one)| *any = any.or(one));
+    let (literals, nan) = Literals::new(literals);
+    let mut outcomes = Vec::with_capacity(map.num_zones());
+    for (first, min, max) in map.parts() {
+        let zones = first..;
+        match (keys(&min)?, keys(&max)?, &literals) {
+            (Keys::Whole(low), Keys::Whole(high), Literals::Whole(literals)) => {
+                outcomes.extend(one_of(map, zones, &low, &high, literals));
             }
-            outcomes
+            (Keys::Bytes(low), Keys::Bytes(high), Literals::Bytes(literals)) => {
+                outcomes.extend(one_of(map, zones, &low, &high, literals));
+            }
+            (Keys::Float(low), Keys::Float(high), Literals::Float(literals)) => {
+                let (low, high) = (without_nan(low), without_nan(high));
+                outcomes.extend(one_of(map, zones, &low, &high, literals));
+            }
+            _ => return None,
         }
-        _ => return None,
-    };
+    }
+    if let Some(nan) = nan {
+        let equal = compare_nan(map, Comparison::Eq, nan);
+        outcomes.iter_mut().zip(equal).for_each(|(any, one)| *any = any.or(one));
+    }
     // Literals that are null, or of which nothing is known.
     let others = [(has_null, Outcomes::NULL), (convertible.contains(&false), Outcomes::ANY)];
     for (_, other) in others.into_iter().filter(|(is_there, _)| *is_there) {
@@ -239,7 +249,28 @@ fn equal_to_one(map: &ZoneMap, literals: &ArrayRef) -> Option<Vec<Outcomes>> {
     Some(outcomes)
 }
 
-/// Literals in order, each once.
+/// The literals of a list in order, each once.
+enum Literals<'a> {
+    Whole(Vec<i256>),
+    Bytes(Vec<&'a [u8]>),
+    Float(Vec<f64>),
+}
+
+impl<'a> Literals<'a> {
+    /// Those that have a key; NaN by itself.
+    fn new(keys: Keys<'a>) -> (Self, Option<f64>) {
+        match keys {
+            Keys::Whole(keys) => (Self::Whole(sorted(keys.into_iter().flatten(), i256::cmp)), None),
+            Keys::Bytes(keys) => (Self::Bytes(sorted(keys.into_iter().flatten(), Ord::cmp)), None),
+            Keys::Float(keys) => {
+                let (nans, numbers): (Vec<_>, Vec<_>) =
+                    keys.into_iter().flatten().partition(|key: &f64| key.is_nan());
+                (Self::Float(sorted(numbers, f64::total_cmp)), nans.first().copied())
+            }
+        }
+    }
+}
+
 fn sorted<K: Key>(
     literals: impl IntoIterator<Item = K>,
     order: impl Fn(&K, &K) -> Ordering,
@@ -254,12 +285,12 @@ fn sorted<K: Key>(
 /// lies in the zone, so does the first that is not below it.
 fn one_of<K: Key>(
     map: &ZoneMap,
+    zones: RangeFrom<usize>,
     low: &[Option<K>],
     high: &[Option<K>],
     literals: &[K],
-) -> Vec<Outcomes> {
-    let zones = low.iter().zip(high).enumerate();
-    let outcomes = zones.map(|(zone, (low, high))| {
+) -> impl Iterator<Item = Outcomes> {
+    zones.zip(low.iter().zip(high)).map(|(zone, (low, high))| {
         let facts = map.facts(zone);
         let not_below = |literal: &K| low.is_none_or(|low| low.may_be_at_most(*literal));
         let first = literals.partition_point(|literal| !not_below(literal));
@@ -269,8 +300,7 @@ fn one_of<K: Key>(
         near.fold(none, |any, literal| {
             any.or(compare_zone(facts, Comparison::Eq, *low, *high, *literal))
         })
-    });
-    outcomes.collect()
+    })
 }
 
 /// NaN is no bound.
@@ -278,21 +308,16 @@ fn without_nan(keys: Vec<Option<f64>>) -> Vec<Option<f64>> {
     keys.into_iter().map(|key| key.filter(|key| !key.is_nan())).collect()
 }
 
-/// A literal without a key is null if it could be converted.
 fn compare_key<K: Key>(
     map: &ZoneMap,
     op: Comparison,
+    zones: RangeFrom<usize>,
     low: &[Option<K>],
     high: &[Option<K>],
-    literal: Option<K>,
-    convertible: bool,
-) -> Vec<Outcomes> {
-    let Some(value) = literal else {
-        let all = if convertible { Outcomes::NULL } else { Outcomes::ANY };
-        return vec![all; map.num_zones()];
-    };
-    let zones = low.iter().zip(high).enumerate();
-    zones.map(|(zone, (low, high))| compare_zone(map.facts(zone), op, *low, *high, value)).collect()
+    literal: K,
+) -> impl Iterator<Item = Outcomes> {
+    let zones = zones.zip(low.iter().zip(high));
+    zones.map(move |(zone, (low, high))| compare_zone(map.facts(zone), op, *low, *high, literal))
 }
 
 fn compare_zone<K: Key>(
