@@ -5,6 +5,7 @@
 
 mod arrow;
 mod csv;
+mod footer;
 mod json;
 mod kind;
 mod leaf;

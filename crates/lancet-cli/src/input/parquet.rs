@@ -9,7 +9,7 @@ use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::{Batches, Input, batch_rows, named, open_file, stream};
+use super::{Batches, Input, batch_rows, footer, named, open_file, stream};
 use crate::error::{Error, InFile, Result};
 
 /// What a page may always claim to be …
@@ -20,6 +20,7 @@ const PLAUSIBLE_RATIO: u64 = 1_000;
 /// Opens a Parquet file.
 pub fn open(path: &Path) -> Result<Input> {
     let file = Bounded::new(open_file(path)?).in_file(path)?;
+    file.check_footer().in_file(path)?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).in_file(path)?;
     let schema = builder.schema().clone();
     let rows = rows(builder.metadata()).in_file(path)?;
@@ -95,6 +96,18 @@ impl Bounded {
     fn new(file: File) -> std::io::Result<Self> {
         let len = file.metadata()?.len();
         Ok(Self { file, len })
+    }
+
+    /// Fails if the schema would be too much for its reader. What else is wrong the reader tells.
+    fn check_footer(&self) -> Result<(), String> {
+        let Some(tail) = self.len.checked_sub(8) else { return Ok(()) };
+        let read = |start, len| self.get_bytes(start, len).map_err(|error| error.to_string());
+        let [a, b, c, d, magic @ ..] = <[u8; 8]>::try_from(&*read(tail, 8)?).unwrap_or_default();
+        let len = u32::from_le_bytes([a, b, c, d]);
+        match tail.checked_sub(len.into()) {
+            Some(start) if &magic == b"PAR1" => footer::check(&read(start, len as usize)?),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -327,3 +327,21 @@ fn devices_end_with_an_error() {
     assert!(dir.lancet("row-ids /dev/zero").failed().contains("is a device"));
     assert!(dir.files().is_empty());
 }
+
+#[test]
+fn a_schema_without_end_does_not_fill_the_stack() {
+    let dir = Dir::new("foreign-deep");
+    // A footer: version 1, a list of a root, 100,000 groups within each other and a leaf, no rows, no row groups.
+    let group = [0x35, 2, 0x18, 1, b'a', 0x15, 2, 0];
+    let mut footer = vec![0x15, 2, 0x19, 0xFC, 0xA2, 0x8D, 0x06];
+    footer.extend([0x48, 1, b'r', 0x15, 2, 0]);
+    (0..100_000).for_each(|_| footer.extend(group));
+    footer.extend([0x15, 2, 0x25, 2, 0x18, 1, b'x', 0]);
+    footer.extend([0x16, 0, 0x19, 0x0C, 0]);
+    let len = (footer.len() as u32).to_le_bytes();
+    dir.write("deep.parquet", [b"PAR1", &footer[..], &len, b"PAR1"].concat());
+    for command in ["schema", "cat"] {
+        let message = dir.lancet(&format!("{command} deep.parquet")).failed();
+        assert_eq!(message, "deep.parquet: the schema nests deeper than 256 levels");
+    }
+}
