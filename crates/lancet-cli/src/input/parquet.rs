@@ -3,13 +3,15 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::{Batches, Input, batch_rows, footer, named, open_file, stream};
+use super::row_groups::RowGroups;
+use super::{Batches, Input, footer, named, open_file, stream};
 use crate::error::{Error, InFile, Result};
 
 /// What a page may always claim to be …
@@ -21,15 +23,11 @@ const PLAUSIBLE_RATIO: u64 = 1_000;
 pub fn open(path: &Path) -> Result<Input> {
     let file = Bounded::new(open_file(path)?).in_file(path)?;
     file.check_footer().in_file(path)?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).in_file(path)?;
-    let schema = builder.schema().clone();
-    let rows = rows(builder.metadata()).in_file(path)?;
-    let bytes = builder.metadata().row_groups().iter().map(|g| g.total_byte_size());
-    let bytes = bytes.map(|bytes| u64::try_from(bytes).unwrap_or(0)).fold(0, u64::saturating_add);
-    let bytes_per_row = bytes.checked_div(rows).unwrap_or(0);
-    let reader =
-        builder.with_batch_size(batch_rows(&schema, bytes_per_row)).build().in_file(path)?;
-    Ok(stream(schema, Some(rows), counted(named(reader, path), rows, path)))
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).in_file(path)?;
+    let schema = metadata.schema().clone();
+    let rows = rows(metadata.metadata()).in_file(path)?;
+    let batches = named(RowGroups::new(file, metadata), path);
+    Ok(stream(schema, Some(rows), counted(batches, rows, path)))
 }
 
 /// Rows of the file. The footer says how many there are and each row group how many it has; a reader that believes
@@ -87,15 +85,16 @@ fn page_sizes(header: &[u8]) -> Option<(u64, u64)> {
 }
 
 /// A file that is asked for no more bytes than it has: the reader allocates whatever a footer claims.
-struct Bounded {
-    file: File,
+#[derive(Clone)]
+pub struct Bounded {
+    file: Arc<File>,
     len: u64,
 }
 
 impl Bounded {
-    fn new(file: File) -> std::io::Result<Self> {
+    pub fn new(file: File) -> std::io::Result<Self> {
         let len = file.metadata()?.len();
-        Ok(Self { file, len })
+        Ok(Self { file: Arc::new(file), len })
     }
 
     /// Fails if the schema would be too much for its reader. What else is wrong the reader tells.
