@@ -182,7 +182,8 @@ fn footer(printed: u64, file_rows: Option<u64>, hidden_columns: usize) -> String
     footer
 }
 
-fn parts(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + '_ {
+/// A batch in parts of as many rows as batches usually have.
+pub fn parts(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + '_ {
     let step = BATCH_ROWS as usize;
     (0..batch.num_rows())
         .step_by(step)

@@ -7,6 +7,7 @@ use arrow_schema::SchemaRef;
 use lancet::RowRanges;
 
 use super::memory::batch_bytes;
+use crate::copy::parts;
 use crate::error::Result;
 use crate::format::Format;
 use crate::input::{self, Selection, TextOptions};
@@ -51,18 +52,22 @@ impl Sample {
             }
             _ => input::open_selection(path, None, text, selection, quiet)?,
         };
-        if most.is_none() {
-            let bytes = path.metadata().map_or(0, |found| found.len());
-            claims::check(input.rows, bytes, "leave out --full")?;
-        }
+        let bytes = path.metadata().map_or(0, |found| found.len());
+        let advice = match most {
+            Some(_) => "analyze a part of it: `lancet cat --limit 1000 -o OUT`",
+            None => "leave out --full",
+        };
+        claims::check(input.rows, bytes, advice)?;
         let bar = progress::bar(input.rows, quiet);
         let mut kept = Kept { most, ..Kept::default() };
         let mut read_rows = 0;
         for batch in input.batches {
-            let batch = batch?;
-            read_rows += batch.num_rows() as u64;
-            bar.inc(batch.num_rows() as u64);
-            kept.push(batch);
+            // An Arrow file may be one huge batch.
+            for part in parts(&batch?) {
+                read_rows += part.num_rows() as u64;
+                bar.inc(part.num_rows() as u64);
+                kept.push(part);
+            }
         }
         bar.finish_and_clear();
         let file_rows = input.file_rows.unwrap_or(read_rows);

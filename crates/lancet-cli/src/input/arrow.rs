@@ -27,18 +27,20 @@ pub fn open(path: &Path) -> Result<Input> {
         let what = "is neither an Arrow file nor a stream: it is empty, or a device";
         return Err(Error::new(what).about(path));
     }
-    let mut walk = Walk { file, len };
+    let mut walk = Walk { file, len, rows: 0 };
     let start = walk.read(0, walk.len.min(MAGIC.len() as u64)).in_file(path)?;
     if start == MAGIC {
         walk.check_file().in_file(path)?;
+        let rows = Some(walk.rows);
         let file = walk.rewound().in_file(path)?;
         let reader = FileReader::try_new_buffered(file, None).in_file(path)?;
-        Ok(stream(reader.schema(), None, named(reader, path)))
+        Ok(Input { rows, ..stream(reader.schema(), None, named(reader, path)) })
     } else {
         walk.check_stream().in_file(path)?;
+        let rows = Some(walk.rows);
         let file = walk.rewound().in_file(path)?;
         let reader = StreamReader::try_new_buffered(file, None).in_file(path)?;
-        Ok(stream(reader.schema(), None, named(reader, path)))
+        Ok(Input { rows, ..stream(reader.schema(), None, named(reader, path)) })
     }
 }
 
@@ -46,6 +48,8 @@ pub fn open(path: &Path) -> Result<Input> {
 struct Walk {
     file: File,
     len: u64,
+    /// Rows that the messages so far claim to have; nulls take no bytes.
+    rows: u64,
 }
 
 impl Walk {
@@ -131,6 +135,8 @@ impl Walk {
         let len = u64::try_from(message.bodyLength())
             .map_err(|_| "is damaged: a message has a negative size")?;
         self.check_has(body, len)?;
+        let rows = message.header_as_record_batch().map_or(0, |batch| batch.length());
+        self.rows = self.rows.saturating_add(u64::try_from(rows).unwrap_or(0));
         if let Some(batch) = record_batch(&message) {
             self.check_compressed(batch, body, len)?;
         }

@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 /// Leaves the selected columns and rows of an input.
 pub fn narrow(input: Input, selection: &Selection) -> Result<Input> {
     let Input { mut schema, file_rows, mut rows, mut batches } = input;
+    let (start, end) = (selection.rows.start, selection.rows.end.unwrap_or(u64::MAX));
+    rows = rows.map(|rows| rows.min(end).saturating_sub(start));
     if let Some(file_rows) = file_rows {
         let range = selection.rows.within(file_rows)?;
         rows = Some(range.end - range.start);

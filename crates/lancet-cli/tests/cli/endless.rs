@@ -66,3 +66,32 @@ fn many_nulls_are_not_too_many() {
     dir.lancet("convert nulls.lance copy.lance").ok();
     assert!(dir.lancet("schema copy.lance").ok().contains("3,000,000 rows"));
 }
+
+#[test]
+fn nulls_of_arrow_take_no_bytes_either() {
+    use arrow_array::{NullArray, RecordBatch};
+    let dir = Dir::new("endless-arrow");
+    let nulls = NullArray::new(1_234_567);
+    let batch = RecordBatch::try_from_iter([("a", std::sync::Arc::new(nulls) as _)]).unwrap();
+    let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    let stream = writer.into_inner().unwrap();
+    dir.write("sound.arrows", &stream);
+    assert!(dir.lancet("analyze sound.arrows").ok().contains("1,234,567 rows"));
+    // The length of the batch and of its column.
+    let (from, to) = (1_234_567_i64.to_le_bytes(), (1_i64 << 62).to_le_bytes());
+    let mut forged = stream;
+    for at in 0..forged.len() - 8 {
+        if forged[at..at + 8] == from {
+            forged[at..at + 8].copy_from_slice(&to);
+        }
+    }
+    dir.write("forged.arrows", forged);
+    for args in
+        ["convert forged.arrows out.csv", "analyze forged.arrows", "analyze forged.arrows --full"]
+    {
+        let message = dir.lancet(args).failed();
+        assert!(message.contains("claims 4,611,686,018,427,387,904 rows"), "{args}: {message}");
+    }
+    dir.lancet("cat forged.arrows --limit 3").ok();
+}
