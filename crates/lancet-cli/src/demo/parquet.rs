@@ -15,7 +15,7 @@ use parquet::arrow::arrow_reader::{
     RowSelector,
 };
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
+use parquet::file::metadata::{PageIndexPolicy, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 
 use super::message;
@@ -92,16 +92,16 @@ impl ParquetFile {
     pub fn finish(self) -> Result<Written> {
         let Self { mut writer, path, flavour, mut time } = self;
         let start = Instant::now();
-        let metadata = writer.finish().in_file(&path)?;
+        writer.flush().in_file(&path)?;
+        let columns = SHOWN_COLUMNS.map(|name| column_bytes(writer.flushed_row_groups(), name));
         let bytes = writer.into_inner().in_file(&path)?.publish().in_file(&path)?;
         time += start.elapsed();
-        let columns = SHOWN_COLUMNS.map(|name| column_bytes(&metadata, name));
         Ok(Written { name: flavour.name(), flavour: Some(flavour), path, bytes, time, columns })
     }
 }
 
-fn column_bytes(metadata: &ParquetMetaData, name: &str) -> u64 {
-    let chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
+fn column_bytes(groups: &[RowGroupMetaData], name: &str) -> u64 {
+    let chunks = groups.iter().flat_map(|group| group.columns());
     let named = chunks.filter(|chunk| chunk.column_path().string() == name);
     named.map(|chunk| u64::try_from(chunk.compressed_size()).unwrap_or(0)).sum()
 }

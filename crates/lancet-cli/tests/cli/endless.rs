@@ -47,7 +47,8 @@ fn what_would_never_end_is_refused() {
 #[test]
 fn what_looks_at_a_part_ends() {
     let dir = dir("endless-parts");
-    assert!(dir.lancet("analyze endless.lance --sample-rows 1000").ok().contains("1,000"));
+    let report = dir.lancet("analyze endless.lance --sample-rows 1024").ok();
+    assert!(report.contains(" 1,024 looked at"), "{report}");
     for command in
         ["verify", "stats", "inspect", "schema", "cat", "take --rows 4611686018427387903"]
     {

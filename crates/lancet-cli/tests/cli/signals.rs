@@ -55,6 +55,7 @@ fn a_signal_leaves_nothing_of_what_came_through_a_pipe() {
     let mut command = dir.command("cat - --from csv");
     command.env("TMPDIR", dir.path("temp")).stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
+    let _stdin = child.stdin.take(); // which would be closed by waiting
     let spooled = || std::fs::read_dir(dir.path("temp")).unwrap().count();
     wait_until(&mut child, || spooled() == 1);
     send(&child, Signal::SIGTERM);

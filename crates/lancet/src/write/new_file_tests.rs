@@ -146,7 +146,7 @@ fn what_already_has_a_hidden_name_is_not_touched() {
 fn what_is_left_of_killed_writers_is_told_from_work_under_way() {
     let folder = folder("leftovers");
     let running = NewFile::create(&folder.join("a.csv")).unwrap();
-    assert_eq!(NewFile::leftovers(&folder).unwrap(), [PathBuf::new(); 0]);
+    assert!(NewFile::leftovers(&folder).unwrap().is_empty());
     let dead = folder.join(".b.csv.0123456789abcdef.lancet-part");
     fs::write(&dead, "half").unwrap();
     for other in ["c.lance", ".c.lancet-part", ".c.0123.lancet-part", ".d.0123456789abcdef.part"] {
