@@ -19,6 +19,9 @@ use crate::options::FetchOptions;
 use crate::pinned::Pinned;
 use crate::together::Together;
 
+/// What lies between spans and is under way, at most, where nobody has set a limit.
+const GAPS: u64 = 256 << 20;
+
 /// What was asked of a store so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -29,9 +32,10 @@ pub struct FetchStats {
     pub bytes: u64,
 }
 
-/// One version of one object of a store.
+/// One version of one object of a store, by its bytes: for files of other formats, and for drivers of one's own.
+/// [`Reader`](crate::Reader) has one inside. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Object {
+pub struct Object {
     store: Arc<dyn ObjectStore>,
     path: Path,
     options: Arc<FetchOptions>,
@@ -62,7 +66,24 @@ impl Object {
         Self { store, path, options: Arc::new(options), memory_limit, known }
     }
 
-    pub(crate) fn stats(&self) -> FetchStats {
+    /// Asks for the size of an object, and remembers its version.
+    pub async fn open(
+        store: Arc<dyn ObjectStore>,
+        path: Path,
+        options: FetchOptions,
+    ) -> Result<Self> {
+        let object = Self::new(store, path, Pinned::default(), options, GAPS);
+        object.head().await?;
+        Ok(object)
+    }
+
+    /// The size of the object; 0 as long as nothing is known of it.
+    pub fn size(&self) -> u64 {
+        self.known.pinned.size()
+    }
+
+    /// What was asked of the store so far, for this object and its clones.
+    pub fn stats(&self) -> FetchStats {
         FetchStats {
             requests: self.known.requests.load(Ordering::Relaxed),
             bytes: self.known.bytes.load(Ordering::Relaxed),
@@ -74,6 +95,13 @@ impl Object {
         self.known.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    async fn head(&self) -> Result<u64> {
+        let found = self.store.head(&self.path).await?;
+        self.count(0);
+        self.check(&found)?;
+        Ok(found.size)
+    }
+
     /// The size of the object, and its last bytes.
     pub(crate) async fn fetch_tail(&self) -> Result<(u64, Bytes)> {
         match self.get(GetRange::Suffix(self.options.tail_bytes)).await {
@@ -82,20 +110,18 @@ impl Object {
                 object_store::Error::NotSupported { .. }
                 | object_store::Error::NotImplemented { .. },
             )) => {
-                let found = self.store.head(&self.path).await?;
-                self.count(0);
-                self.check(&found)?;
-                let start = found.size.saturating_sub(self.options.tail_bytes);
-                let tail = Span::new(start, found.size).unwrap_or_default();
-                let mut bytes = self.fetch_all(&[tail]).await?;
-                Ok((found.size, bytes.pop().unwrap_or_default()))
+                let size = self.head().await?;
+                let start = size.saturating_sub(self.options.tail_bytes);
+                let tail = Span::new(start, size).unwrap_or_default();
+                let mut bytes = self.read(&[tail]).await?;
+                Ok((size, bytes.pop().unwrap_or_default()))
             }
             answer => answer,
         }
     }
 
     /// The bytes of each span, in the same order.
-    pub(crate) async fn fetch_all(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
+    pub async fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
         let concurrency = self.options.concurrency.max(1);
         // Gaps are not counted by the budget of the read; all that are under way are at most as much.
         let max_bytes = self.options.max_request_bytes.min(self.memory_limit / concurrency as u64);

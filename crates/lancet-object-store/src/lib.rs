@@ -85,7 +85,7 @@ mod writer;
 
 pub use blobs::Blobs;
 pub use error::{Error, Result};
-pub use fetch::FetchStats;
+pub use fetch::{FetchStats, Object};
 pub use options::FetchOptions;
 pub use reader::Reader;
 pub use scan::{Batches, Scan};

@@ -30,6 +30,11 @@ impl Pinned {
         GetOptions { range: Some(range), if_match, version, ..GetOptions::default() }
     }
 
+    /// The size of this version; 0 if nothing is known of it.
+    pub(crate) fn size(&self) -> u64 {
+        self.answered.get().or(self.listed.as_ref()).map_or(0, |object| object.size)
+    }
+
     /// Whether an answer is of this version.
     pub(crate) fn is(&self, object: &ObjectMeta) -> bool {
         self.listed.as_ref().is_none_or(|listed| same(listed, object))

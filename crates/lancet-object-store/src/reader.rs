@@ -194,7 +194,7 @@ impl Reader {
     pub async fn verify_with(&self, mut progress: impl FnMut(Progress)) -> Result<Verification> {
         let mut request = self.file.verify();
         while !request.spans().is_empty() {
-            let bytes = self.object.fetch_all(request.spans()).await?;
+            let bytes = self.object.read(request.spans()).await?;
             request.supply(bytes)?;
             request.progress().into_iter().for_each(&mut progress);
         }
@@ -205,7 +205,7 @@ impl Reader {
 /// Drives a request.
 async fn run<T>(object: &Object, mut request: Request<T>) -> Result<T> {
     while !request.spans().is_empty() {
-        let bytes = object.fetch_all(request.spans()).await?;
+        let bytes = object.read(request.spans()).await?;
         request.supply(bytes)?;
     }
     Ok(request.finish()?)

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use futures::StreamExt;
 use lancet::{Source, Span};
+use lancet_object_store::{FetchOptions, Object};
 use object_store::aws::AmazonS3ConfigKey;
 use object_store::azure::AzureConfigKey;
 use object_store::gcp::GoogleConfigKey;
@@ -67,10 +68,11 @@ impl Remote {
         Ok(Self { store: store.into(), path, url: url.into() })
     }
 
-    /// The bytes of the file, fetched when they are needed.
+    /// The bytes of the file, fetched when they are needed; if there is another version by then, that is an error.
     pub fn source(&self) -> Result<Arc<dyn Source>, String> {
-        let size = wait(self.store.head(&self.path))?.map_err(told)?.size;
-        Ok(Arc::new(RemoteSource { remote: self.clone(), size }))
+        let (store, path) = (self.store.clone(), self.path.clone());
+        let object = wait(Object::open(store, path, FetchOptions::default()))?.map_err(refused)?;
+        Ok(Arc::new(RemoteSource { object, url: self.url.clone() }))
     }
 
     /// Copies the whole file; returns its size.
@@ -152,32 +154,32 @@ async fn send_parts(
 
 /// The bytes of a file in a store.
 struct RemoteSource {
-    remote: Remote,
-    size: u64,
+    object: Object,
+    url: String,
 }
 
 impl Source for RemoteSource {
     fn size_bytes(&self) -> u64 {
-        self.size
+        self.object.size()
     }
 
     fn read(&self, spans: &[Span]) -> lancet::Result<Vec<Bytes>> {
-        // An empty span asks for nothing, and stores refuse to be asked for it.
-        let asked = spans.iter().filter(|span| !span.is_empty());
-        let asked: Vec<_> = asked.map(Span::range).collect();
-        let Remote { store, path, url } = &self.remote;
-        let fetched =
-            wait(store.get_ranges(path, &asked)).and_then(|fetched| fetched.map_err(told));
-        let fetched = fetched.map_err(|message| lancet::Error::Io {
-            context: format!("cannot read {url}"),
+        let fetched = wait(self.object.read(spans)).and_then(|fetched| fetched.map_err(refused));
+        fetched.map_err(|message| lancet::Error::Io {
+            context: format!("cannot read {}", self.url),
             source: io::Error::other(message),
-        })?;
-        let mut fetched = fetched.into_iter();
-        let next = |span: &Span| match span.is_empty() {
-            true => Bytes::new(),
-            false => fetched.next().unwrap_or_default(),
-        };
-        Ok(spans.iter().map(next).collect())
+        })
+    }
+}
+
+/// Why an object could not be read.
+fn refused(error: lancet_object_store::Error) -> String {
+    match error {
+        lancet_object_store::Error::Store(error) => told(error),
+        lancet_object_store::Error::Changed(_) => {
+            "it has changed while it was read; try again".into()
+        }
+        error => error.to_string(),
     }
 }
 
