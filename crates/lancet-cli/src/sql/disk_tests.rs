@@ -19,7 +19,7 @@ fn replace(path: &Path, text: &str) {
 }
 
 fn location(path: &Path) -> Location {
-    Location::from_filesystem_path(path).unwrap()
+    Location::from_absolute_path(path).unwrap()
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {
@@ -29,7 +29,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 #[track_caller]
 fn has_changed<T>(result: Result<T>) {
     let error = result.map(drop).unwrap_err();
-    let told = super::super::told(error.into()).to_string();
+    let told = format!("{:?}", super::super::told(error.into()));
     assert!(told.contains("a.csv: has changed while it was read; run the statement"), "{told}");
 }
 
