@@ -17,6 +17,8 @@ pub(crate) struct ReadMessage {
     verify_checksums: bool,
     #[prost(bool, tag = "5")]
     zone_maps: bool,
+    #[prost(bool, tag = "6")]
+    require_checksums: bool,
 }
 
 impl From<&ReadOptions> for ReadMessage {
@@ -27,6 +29,7 @@ impl From<&ReadOptions> for ReadMessage {
             max_nesting: options.max_nesting() as u64,
             verify_checksums: options.verify_checksums(),
             zone_maps: options.zone_maps(),
+            require_checksums: options.require_checksums(),
         }
     }
 }
@@ -39,5 +42,6 @@ impl From<ReadMessage> for ReadOptions {
             .with_max_nesting(usize::try_from(message.max_nesting).unwrap_or(usize::MAX))
             .with_verify_checksums(message.verify_checksums)
             .with_zone_maps(message.zone_maps)
+            .with_require_checksums(message.require_checksums)
     }
 }

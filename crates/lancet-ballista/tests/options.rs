@@ -48,7 +48,7 @@ async fn scan_of(ctx: &SessionContext, table: Arc<dyn TableProvider>) -> Arc<dyn
 }
 
 fn assert_asked(options: &ReadOptions) {
-    assert!(!options.zone_maps() && options.verify_checksums());
+    assert!(!options.zone_maps() && options.verify_checksums() && options.require_checksums());
     assert_eq!((options.memory_limit(), options.max_metadata_bytes()), (12_345_678, 2_345_678));
     assert_eq!(options.max_nesting(), 7);
 }
@@ -62,6 +62,7 @@ async fn options_of_reading_go_with_the_plan() {
     let read = ReadOptions::default()
         .with_zone_maps(false)
         .with_verify_checksums(true)
+        .with_require_checksums(true)
         .with_memory_limit(12_345_678)
         .with_max_metadata_bytes(2_345_678)
         .with_max_nesting(7);
