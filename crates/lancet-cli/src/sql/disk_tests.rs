@@ -94,6 +94,7 @@ fn parts_are_written_in_their_order() {
                 part.await.unwrap();
             }
             upload.complete().await.unwrap();
+            drop(upload);
             disk.put(&location(&folder.join("b.csv")), "b".into()).await.unwrap();
             assert!(!path.exists());
             if publish {
