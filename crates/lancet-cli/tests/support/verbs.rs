@@ -35,6 +35,14 @@ unsafe impl GlobalAlloc for Limited {
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(memory, layout) }
     }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if size > MOST_BYTES {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(memory, layout, size) }
+    }
 }
 
 /// Numbers that are the same in every run (SplitMix64).
