@@ -35,7 +35,8 @@ Usage: cargo xtask <command>
   golden                the golden files: read, written again, read by the reference
   reference [options]   random tables, both ways with the reference
                           --seeds 0..300   --profile flat|nested|all   --jobs 2
-  mutants [options]     damaged files by the thousand: no panic, no hang, no wild allocation
+  mutants [options]     damaged files by the thousand, through every verb, store and query: no panic, no hang,
+                        no wild allocation
                           --count 100000   --seed 0
   fuzz [target] [seconds]
                         fuzz targets, by default all of them for 300 seconds each
@@ -115,14 +116,30 @@ fn light() -> Result<()> {
     Ok(())
 }
 
-/// Through the reader, then through every verb of the program.
+/// Through the reader and through every verb of the program; then, a tenth as many, through drivers of requests, which
+/// are slower.
 fn mutants(options: &[String]) -> Result<()> {
-    ["lancet", "lancet-cli"].into_iter().try_for_each(|package| {
+    let value = |name: &str, default: u64| match options.iter().position(|word| word == name) {
+        None => Ok(default),
+        Some(at) => match options.get(at + 1).map(|value| value.parse()) {
+            Some(Ok(value)) => Ok(value),
+            _ => Err(format!("{name} needs a number")),
+        },
+    };
+    let (count, seed) = (value("--count", 100_000)?, value("--seed", 0)?);
+    for package in ["lancet", "lancet-cli"] {
         let mut mutants =
             cargo(["test", "--release", "--package", package, "--test", "mutants", "--"]);
         mutants.args(options);
-        run(mutants)
-    })
+        run(mutants)?;
+    }
+    for (package, test) in [("lancet-object-store", "faults"), ("lancet-datafusion", "it")] {
+        let mut mutants = cargo(["test", "--package", package, "--test", test, "damaged_files"]);
+        mutants.env("LANCET_MUTANTS", (count / 10).to_string());
+        mutants.env("LANCET_SEED", seed.to_string());
+        run(mutants)?;
+    }
+    Ok(())
 }
 
 /// The folder that everything is built into. This program runs from a folder in it.

@@ -34,7 +34,7 @@ impl Interrupt {
                 next = Box::pin(tokio::signal::ctrl_c());
                 sender.send_modify(|times| *times = times.saturating_add(1));
                 if *sender.borrow() >= PATIENCE {
-                    lancet::NewFile::abandon_all();
+                    crate::signals::clean_up();
                     std::process::exit(130);
                 }
             }

@@ -1,6 +1,6 @@
 //! The shell: statements from a terminal, one after the other.
 
-use std::io::{Write, stderr};
+use std::io::Write;
 
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
@@ -72,7 +72,7 @@ fn complain(result: Result<()>, out: &mut dyn Write) -> Result<()> {
     match result {
         Err(Error::Message(message) | Error::Usage(message)) => {
             out.flush()?;
-            let _ = writeln!(stderr(), "error: {message}");
+            crate::terminal::tell(&format!("error: {message}"));
             Ok(())
         }
         other => other,
