@@ -25,7 +25,7 @@ fn checksums_can_be_required() {
     assert!(dir.lancet("verify t.lance --require-checksums").ok().contains("sound"));
     // Written by the reference, which knows of none.
     let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../lancet/tests/small/all_null_v22.lance");
-    dir.write("old.lance", &std::fs::read(old).unwrap());
+    dir.write("old.lance", std::fs::read(old).unwrap());
     assert!(dir.lancet("verify old.lance").ok().contains("no checksums in the file"));
     let ran = dir.lancet("verify old.lance --require-checksums");
     assert_eq!((ran.code, ran.stdout.contains("has no checksums")), (1, true), "{}", ran.stdout);
