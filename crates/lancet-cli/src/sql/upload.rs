@@ -13,10 +13,7 @@ use super::disk::{Work, failed};
 
 /// A file that is being written; complete, it is kept until the statement has ended.
 #[derive(Debug)]
-pub(super) struct Upload {
-    file: Arc<Mutex<Writing>>,
-    work: Arc<Work>,
-}
+pub(super) struct Upload(Arc<Mutex<Writing>>);
 
 #[derive(Debug)]
 struct Writing {
@@ -25,24 +22,26 @@ struct Writing {
     file: Option<NewFile>,
     /// Parts in their order. Whoever comes first writes those before its own too.
     parts: VecDeque<PutPayload>,
+    /// Outlives the file, whoever drops them: it removes the folders that were made for files.
+    work: Arc<Work>,
 }
 
 impl Upload {
     pub(super) fn new(name: String, file: NewFile, work: Arc<Work>) -> Self {
-        let writing = Writing { name, file: Some(file), parts: VecDeque::new() };
-        Self { file: Arc::new(Mutex::new(writing)), work }
+        let writing = Writing { name, file: Some(file), parts: VecDeque::new(), work };
+        Self(Arc::new(Mutex::new(writing)))
     }
 }
 
 impl Writing {
-    fn write(&mut self, work: &Work) -> Result<()> {
+    fn write(&mut self) -> Result<()> {
         let file = self.file.as_mut().ok_or_else(|| failed("the file was given up"))?;
         while let Some(part) = self.parts.pop_front() {
             for bytes in &part {
                 if let Err(error) = file.write_all(bytes) {
                     // Nothing may be written behind what is missing.
                     self.file = None;
-                    return Err(work.fail(format!("cannot write {}: {error}", self.name)));
+                    return Err(self.work.fail(format!("cannot write {}: {error}", self.name)));
                 }
             }
         }
@@ -63,23 +62,23 @@ async fn blocking<T: Send + 'static>(
 #[async_trait]
 impl MultipartUpload for Upload {
     fn put_part(&mut self, data: PutPayload) -> UploadPart {
-        let (file, work) = (self.file.clone(), self.work.clone());
+        let file = self.0.clone();
         file.lock().unwrap_or_else(PoisonError::into_inner).parts.push_back(data);
-        async move { blocking(&file, move |writing| writing.write(&work)).await }.boxed()
+        async move { blocking(&file, Writing::write).await }.boxed()
     }
 
     async fn complete(&mut self) -> Result<PutResult> {
-        let work = self.work.clone();
-        let written = move |writing: &mut Writing| {
-            writing.write(&work)?;
-            writing.file.take().ok_or_else(|| failed("the file was given up"))
-        };
-        self.work.keep(blocking(&self.file, written).await?);
-        Ok(PutResult { e_tag: None, version: None })
+        blocking(&self.0, |writing| {
+            writing.write()?;
+            let file = writing.file.take().ok_or_else(|| failed("the file was given up"))?;
+            writing.work.keep(file);
+            Ok(PutResult { e_tag: None, version: None })
+        })
+        .await
     }
 
     async fn abort(&mut self) -> Result<()> {
-        blocking(&self.file, |writing| {
+        blocking(&self.0, |writing| {
             writing.file = None;
             Ok(())
         })
