@@ -133,11 +133,13 @@ impl Work {
         failed(error)
     }
 
+    /// Makes a folder. One at a time: a folder stands after those that it is in, whoever makes them.
     fn make(&self, folder: &Path) -> std::io::Result<()> {
+        let mut things = locked(&self.0);
         let missing: Vec<&Path> =
             folder.ancestors().take_while(|folder| !folder.exists()).collect();
         std::fs::create_dir_all(folder)?;
-        locked(&self.0).folders.extend(missing.into_iter().rev().map(Path::to_owned));
+        things.folders.extend(missing.into_iter().rev().map(Path::to_owned));
         Ok(())
     }
 

@@ -138,9 +138,15 @@ struct Answers<'a> {
     runtime: Arc<Runtime>, // the last to go: what the others hold may need it
 }
 
-/// A query that was given up is still removing its temporary files.
 impl Drop for Answers<'_> {
     fn drop(&mut self) {
+        self.wait_for_the_rest();
+    }
+}
+
+impl<'a> Answers<'a> {
+    /// A query that was given up is still removing its temporary files, and may still begin some.
+    fn wait_for_the_rest(&self) {
         let end = Instant::now() + CLEAN_UP;
         while self.runtime.metrics().num_alive_tasks() > 0 && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(2));
@@ -148,9 +154,7 @@ impl Drop for Answers<'_> {
         // Files are removed on threads of their own, in turn; those that have begun are waited for.
         let _ = self.runtime.block_on(self.runtime.spawn_blocking(|| ()));
     }
-}
 
-impl<'a> Answers<'a> {
     fn start(args: &'a Args, quiet: bool) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(args.resources.threads())
@@ -174,6 +178,9 @@ impl<'a> Answers<'a> {
             let answered = self.answer(statement, destination, out);
             let answered = answered.map_err(|error| self.disk.failure().unwrap_or(error));
             // What was written by a statement that failed goes away now, not with the next one.
+            if answered.is_err() {
+                self.wait_for_the_rest();
+            }
             self.disk.begin();
             answered?;
             out.flush()?;
