@@ -43,15 +43,14 @@ compression, compression-level, bss, rle-threshold, dict-divisor, minichunk-size
 
 /// What to convert.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = "lancet convert [OPTIONS] <IN>... <OUT>")]
 pub struct Args {
-    /// Files to read: paths, patterns such as 'part-*.csv', URLs, - for standard input
-    #[arg(value_name = "IN", required = true)]
-    inputs: Vec<PathBuf>,
-    /// File or URL to write, whose ending chooses the format; a folder, or a name that ends with
-    /// a slash, takes one file for each IN; - is standard output
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
+    /// IN: files to read: paths, patterns such as 'part-*.csv', URLs, - for standard input. OUT, the
+    /// last: file or URL to write, whose ending chooses the format; a folder, or a name that ends
+    /// with a slash, takes one file for each IN; - is standard output
+    // One list, so that options may stand anywhere between.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// Format of the files to read, if their endings do not tell
     #[arg(long, value_name = "FORMAT", value_parser = FormatName::parse)]
     from: Option<FormatName>,
@@ -114,7 +113,14 @@ struct ColumnOption {
 /// Runs the command. One bad file does not stop the others.
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let start = Instant::now();
-    let jobs = jobs::plan(&args.inputs, &args.output, args.to.as_ref(), &args.access)?;
+    let (output, inputs) = match args.files.split_last() {
+        Some((output, inputs)) if !inputs.is_empty() => (output, inputs),
+        _ => {
+            let message = "say what to write too, as in: lancet convert IN.csv OUT.lance";
+            return Err(Error::Usage(message.into()));
+        }
+    };
+    let jobs = jobs::plan(inputs, output, args.to.as_ref(), &args.access)?;
     args.check(&jobs)?;
     let mut summary = Summary::default();
     let mut last_error = None;
@@ -152,7 +158,7 @@ impl Args {
     /// Fails if an option would have no effect.
     fn check(&self, jobs: &[Job]) -> Result<()> {
         let inputs = jobs.iter().map(|job| job.input.as_path());
-        self.access.check(inputs.chain([self.output.as_path()]))?;
+        self.access.check(inputs.chain(self.files.last().map(PathBuf::as_path)))?;
         let of_lance = [
             ("--format-version", self.format_version.is_some()),
             ("--page-bytes", self.page_bytes.is_some()),

@@ -22,6 +22,20 @@ const JSON_LINES: &str = "\
 ";
 
 #[test]
+fn options_may_stand_anywhere() {
+    let dir = Dir::new("convert_options_between");
+    dir.write("t.csv", "a\n1\n");
+    for line in
+        ["--profile small t.csv o.lance", "t.csv --profile small o.lance", "t.csv o.lance --json"]
+    {
+        dir.lancet(&format!("convert {line}")).ok();
+        std::fs::remove_file(dir.path("o.lance")).unwrap();
+    }
+    let ran = dir.lancet("convert t.csv");
+    assert_eq!((ran.code, ran.stderr.contains("say what to write")), (2, true), "{}", ran.stderr);
+}
+
+#[test]
 fn csv_through_lance() {
     let dir = Dir::new("csv-lance");
     dir.write("a.csv", CSV);
