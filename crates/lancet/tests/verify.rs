@@ -291,6 +291,26 @@ fn the_blocks_around_a_read_count_as_memory() {
 }
 
 #[test]
+fn metadata_is_checked_within_its_limit() {
+    // In 2.0 opening needs the metadata of all columns: here 30 with many pages.
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..2_000));
+    let table =
+        RecordBatch::try_from_iter((0..30).map(|i| (format!("c{i}"), numbers.clone()))).unwrap();
+    let options = WriteOptions::default().with_version(Version::V2_0).with_page_bytes(200);
+    let mut writer = FileWriter::new(Vec::new(), table.schema(), options).unwrap();
+    writer.write(&table).unwrap();
+    let file = writer.finish_into().unwrap().1;
+    let tail = (file.len() - Parts::split(&file).unwrap().data.len()) as u64;
+    let open = |options: ReadOptions, limit| {
+        FileReader::from_bytes(file.clone(), options.with_max_metadata_bytes(limit))
+    };
+    assert!(open(ReadOptions::default(), tail - 1).is_ok(), "one column at a time");
+    let error = open(checked(), tail - 1).unwrap_err();
+    assert!(matches!(&error, Error::Limit { option: "max_metadata_bytes", .. }), "{error}");
+    assert!(open(checked(), 4 * tail).is_ok());
+}
+
+#[test]
 fn checksums_can_be_required() {
     let required = || ReadOptions::default().with_require_checksums(true);
     let table = many_blocks();

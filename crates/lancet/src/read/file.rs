@@ -348,6 +348,7 @@ impl OpenFile {
             Version::V2_0 => vec![self.index.tail(), end],
             Version::V2_1 | Version::V2_2 => vec![descriptor.copied().unwrap_or_default(), end],
         };
+        within(Span::total(&read), self.options.max_metadata_bytes, "the end of the file")?;
         let round = Round::new(self, &self.budget(), &read)?;
         let bytes = io.read(round.spans.clone()).await?;
         let again = round.check(self, bytes)?.pop();
