@@ -24,14 +24,12 @@ use super::rows_read::RowsRead;
 use super::steps::{check_lengths, unfinished};
 use crate::budget::Budget;
 use crate::container::checksums::Checksums;
-use crate::container::checksums::blocks::{BlockTable, changed_block};
+use crate::container::checksums::blocks::{BlockTable, changed_block, sum_at};
 use crate::error::{Locate, Result};
 use crate::span::Span;
 
 /// Checksums that are read and kept together.
 const SEGMENT_SUMS: u64 = 1024;
-/// Bytes of the checksum of a block.
-const SUM_BYTES: u64 = 4;
 /// Neighbouring blocks are read together, up to this many bytes.
 const MAX_READ_BYTES: u64 = 16 << 20;
 
@@ -177,40 +175,39 @@ fn damaged(file: &OpenFile, block: Span) -> Result<()> {
 }
 
 /// Segments of checksums, by their numbers.
-struct Segments {
-    all: Vec<(u64, Bytes)>,
-    /// Those that were read for this round.
-    new: Vec<u64>,
+struct Segments(Vec<Segment>);
+
+struct Segment {
+    number: u64,
+    sums: Bytes,
+    /// Whether it was read for this round.
+    is_new: bool,
 }
 
 impl Segments {
     fn new(needed: Vec<(u64, Option<Bytes>)>, read: &[Bytes]) -> Self {
-        let (mut read, mut new) = (read.iter(), Vec::new());
-        let all = needed.into_iter().filter_map(|(segment, known)| {
-            let known = known.or_else(|| {
-                new.push(segment);
-                // A read may be larger than what is kept of it.
-                read.next().map(|bytes| Bytes::copy_from_slice(bytes))
-            });
-            Some((segment, known?))
-        });
-        Self { all: all.collect(), new }
+        let mut read = read.iter();
+        let segment = |(number, known): (u64, Option<Bytes>)| {
+            let is_new = known.is_none();
+            // A read may be larger than what is kept of it.
+            let sums = known.or_else(|| read.next().map(|bytes| Bytes::copy_from_slice(bytes)))?;
+            Some(Segment { number, sums, is_new })
+        };
+        Self(needed.into_iter().filter_map(segment).collect())
     }
 
     /// The checksum with this number.
     fn sum(&self, number: u64) -> Option<[u8; 4]> {
         let segment = number / SEGMENT_SUMS;
-        let at = self.all.binary_search_by_key(&segment, |(number, _)| *number).ok()?;
-        let start = usize::try_from((number % SEGMENT_SUMS).checked_mul(SUM_BYTES)?).ok()?;
-        self.all.get(at)?.1.get(start..)?.first_chunk().copied()
+        let at = self.0.binary_search_by_key(&segment, |segment| segment.number).ok()?;
+        sum_at(&self.0.get(at)?.sums, number % SEGMENT_SUMS)
     }
 
     /// Keeps what was read, now that it is known to be good.
     fn keep(self, file: &OpenFile) {
-        for (segment, sums) in self.all.into_iter().filter(|(number, _)| self.new.contains(number))
-        {
-            if let Some(key) = segment_key(file, segment) {
-                file.cache.insert(key, CachedPage::BlockSums(sums));
+        for segment in self.0.into_iter().filter(|segment| segment.is_new) {
+            if let Some(key) = segment_key(file, segment.number) {
+                file.cache.insert(key, CachedPage::BlockSums(segment.sums));
             }
         }
     }
@@ -218,10 +215,8 @@ impl Segments {
 
 /// Where a segment of checksums is.
 fn segment_span(table: &BlockTable, segment: u64) -> Span {
-    let (sums, bytes) = (table.sums(), SEGMENT_SUMS.saturating_mul(SUM_BYTES));
-    let start = segment.saturating_mul(bytes).min(sums.len());
-    let end = start.saturating_add(bytes).min(sums.len());
-    sums.part(start..end).unwrap_or_default()
+    let first = segment.saturating_mul(SEGMENT_SUMS);
+    table.sums_of(first..first.saturating_add(SEGMENT_SUMS))
 }
 
 fn segment_key(file: &OpenFile, segment: u64) -> Option<PageKey> {

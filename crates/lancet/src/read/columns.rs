@@ -86,15 +86,14 @@ impl OpenFile {
     /// The column of which there are pages in these bytes, as far as columns are loaded; none if there are
     /// several.
     pub(super) fn column_at(&self, span: Span) -> Option<u32> {
+        let meets = |buffers: &[Span]| buffers.iter().any(|buffer| buffer.overlaps(&span));
         let is_there = |column: u32| match &self.columns {
-            FileColumns::Layouts(known) => known.get(column).is_some_and(|column| {
-                let buffers = column.pages.iter().flat_map(|page| &page.buffers);
-                buffers.into_iter().any(|buffer| buffer.overlaps(&span))
-            }),
-            FileColumns::Arrays(known) => known.get(column).is_some_and(|column| {
-                let buffers = column.pages.iter().flat_map(|page| &page.buffers);
-                buffers.into_iter().any(|buffer| buffer.overlaps(&span))
-            }),
+            FileColumns::Layouts(known) => known
+                .get(column)
+                .is_some_and(|column| column.pages.iter().any(|page| meets(&page.buffers))),
+            FileColumns::Arrays(known) => known
+                .get(column)
+                .is_some_and(|column| column.pages.iter().any(|page| meets(&page.buffers))),
         };
         let mut columns = (0..).take(self.index.columns.len()).filter(|column| is_there(*column));
         columns.next().filter(|_| columns.next().is_none())

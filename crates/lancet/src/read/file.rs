@@ -23,7 +23,7 @@ use super::zone_maps;
 use crate::budget::Budget;
 use crate::codec::Scratch;
 use crate::container::FileIndex;
-use crate::container::checksums::{self, Checksums, Place};
+use crate::container::checksums::{self, ChecksumPlace, Checksums};
 use crate::container::cost::{self, ColumnCost};
 use crate::error::{Error, Locate, Result, ensure};
 use crate::page::{Page, PageIndex};
@@ -306,12 +306,12 @@ impl OpenFile {
     }
 
     /// Where the checksums of the file are, if it has some.
-    pub(super) async fn find_checksums(&self, io: &Io) -> Result<Option<Place>> {
+    pub(super) async fn find_checksums(&self, io: &Io) -> Result<Option<ChecksumPlace>> {
         let FileIndex { global_buffers, data_end, file_bytes, .. } = &self.index;
         let last_buffer = global_buffers.get(1..).and_then(<[_]>::last).copied();
         let signs = io.read(checksums::signs(last_buffer, *data_end).to_vec()).await?;
         let [head, end] = signs.as_slice() else { return Err(unfinished()) };
-        Place::find(last_buffer, *data_end, *file_bytes, [head, end])
+        ChecksumPlace::find(last_buffer, *data_end, *file_bytes, [head, end])
     }
 
     /// All checksums of the file, if it has some.
@@ -322,7 +322,7 @@ impl OpenFile {
         within(span.len(), limit, "the checksums")?;
         let bytes = io.read_one(span).await?;
         let checksums = Checksums::parse(place, &bytes).at(span.start())?;
-        if let Place::Old(_) = place {
+        if let ChecksumPlace::Old(_) = place {
             let tail = self.index.tail();
             within(tail.len(), limit, "the end of the file")?;
             checksums.check_tail(&io.read_one(tail).await?).at(tail.start())?;
@@ -338,8 +338,10 @@ impl OpenFile {
                 return Err(Error::corrupt(rule));
             }
             None => None,
-            Some(Place::Old(_)) => self.load_checksums(io).await?.map(ReadChecksums::Buffers),
-            Some(Place::Here { blocks, .. }) => Some(ReadChecksums::Blocks(blocks)),
+            Some(ChecksumPlace::Old(_)) => {
+                self.load_checksums(io).await?.map(ReadChecksums::Buffers)
+            }
+            Some(ChecksumPlace::Here { blocks, .. }) => Some(ReadChecksums::Blocks(blocks)),
         };
         let Some(ReadChecksums::Blocks(_)) = &self.checksums else { return Ok(()) };
         let (descriptor, (end, known)) = (self.index.global_buffers.first(), self.index.end());

@@ -232,19 +232,20 @@ impl<W: Write> FileWriter<W> {
     /// Writes the checksums and everything after the data.
     fn write_end(&mut self, descriptor: &FileDescriptor, columns: &[Vec<u8>]) -> Result<()> {
         let version = self.options.version;
-        let mut buffers = self.global_buffers.clone();
+        let buffers = &self.global_buffers;
         let start = self.sink.position();
         let Some(checksums) = self.sink.take_checksums() else {
-            return self.sink.write(&encode_tail(version, descriptor, columns, &buffers, start)?);
+            return self.sink.write(&encode_tail(version, descriptor, columns, buffers, start)?);
         };
         // The checksums stand before the tail that they cover; how long either is does not depend on
         // where they are.
-        buffers.push(Span::default());
-        let tail = encode_tail(version, descriptor, columns, &buffers, start)?;
-        let end = start + checksums.encoded_bytes(start, tail.len() as u64);
-        buffers.pop();
-        buffers.push(Span::between(start, end));
-        let tail = encode_tail(version, descriptor, columns, &buffers, end)?;
+        let tail_after = |checksums: Span| {
+            let buffers = [&buffers[..], &[checksums]].concat();
+            encode_tail(version, descriptor, columns, &buffers, checksums.end())
+        };
+        let tail_bytes = tail_after(Span::between(start, start))?.len() as u64;
+        let end = start + checksums.encoded_bytes(start, tail_bytes);
+        let tail = tail_after(Span::between(start, end))?;
         self.sink.write(&checksums.encode(start, &tail))?;
         self.sink.write(&tail)
     }

@@ -95,6 +95,12 @@ impl BlockTable {
         self.sums
     }
 
+    /// Where the checksums with these numbers are, as far as there are such.
+    pub(crate) fn sums_of(&self, numbers: Range<u64>) -> Span {
+        let at = |number: u64| number.saturating_mul(SUM_BYTES).min(self.sums.len());
+        self.sums.part(at(numbers.start)..at(numbers.end)).unwrap_or_default()
+    }
+
     /// All bytes that have checksums.
     pub(crate) fn covered(&self) -> [Span; 2] {
         [self.data, self.tail]
@@ -154,6 +160,12 @@ impl BlockTable {
         }
         changed
     }
+}
+
+/// The checksum with this number among some.
+pub(crate) fn sum_at(sums: &[u8], number: u64) -> Option<[u8; 4]> {
+    let start = usize::try_from(number.checked_mul(SUM_BYTES)?).ok()?;
+    sums.get(start..)?.first_chunk().copied()
 }
 
 /// What is said of a block that is not as it was written.

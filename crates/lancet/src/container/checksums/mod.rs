@@ -120,7 +120,7 @@ impl NewChecksums {
 
 /// Where the checksums of a file are, and of which kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ChecksumPlace {
     /// Of buffers and blocks.
     Here { buffer: Span, num_buffers: u64, blocks: BlockTable },
     /// Of buffers only: a file of an older release.
@@ -134,7 +134,7 @@ pub(crate) fn signs(last_buffer: Option<Span>, data_end: u64) -> [Span; 2] {
     [head.unwrap_or_default(), Span::between(data_end.saturating_sub(END_BYTES), data_end)]
 }
 
-impl Place {
+impl ChecksumPlace {
     /// Where the checksums are, by the bytes of the [`signs`]; none if the file has none.
     pub(crate) fn find(
         last_buffer: Option<Span>,
@@ -203,8 +203,10 @@ pub(crate) struct Checksums {
 
 impl Checksums {
     /// Reads the global buffer.
-    pub(crate) fn parse(place: Place, bytes: &[u8]) -> Result<Self> {
-        let Place::Here { num_buffers, blocks, .. } = place else { return old::parse(bytes) };
+    pub(crate) fn parse(place: ChecksumPlace, bytes: &[u8]) -> Result<Self> {
+        let ChecksumPlace::Here { num_buffers, blocks, .. } = place else {
+            return old::parse(bytes);
+        };
         // All but the last two entries.
         let at = bytes.len().saturating_sub(16);
         let (covered, end) = bytes.split_at_checked(at).unwrap_or_default();

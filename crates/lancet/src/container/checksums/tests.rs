@@ -27,7 +27,7 @@ fn read(table: &[u8]) -> Result<Option<Checksums>> {
         let (start, end) = (sign.start() as usize, sign.end() as usize);
         &file[start..end]
     });
-    let found = Place::find(last, data_end, file_bytes, signs)?;
+    let found = ChecksumPlace::find(last, data_end, file_bytes, signs)?;
     found.map(|place| Checksums::parse(place, table)).transpose()
 }
 
@@ -66,8 +66,8 @@ fn other_buffers_are_no_checksums() {
     let bytes = example();
     let data_end = START + bytes.len() as u64;
     let end = &bytes[bytes.len() - 32..];
-    assert!(Place::find(None, data_end, data_end + 4, [&[], end]).is_err());
-    let none = Place::find(None, data_end, data_end + 4, [&[], &[0; 32]]);
+    assert!(ChecksumPlace::find(None, data_end, data_end + 4, [&[], end]).is_err());
+    let none = ChecksumPlace::find(None, data_end, data_end + 4, [&[], &[0; 32]]);
     assert_eq!(none.unwrap(), None);
 }
 

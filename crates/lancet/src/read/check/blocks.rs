@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::verify::{PlacedPage, StepCount, Verification, compare};
-use crate::container::checksums::blocks::{BlockTable, changed_block};
+use crate::container::checksums::blocks::{BlockTable, changed_block, sum_at};
 use crate::container::checksums::{BufferChecksum, Checksums};
 use crate::error::{Locate, Result};
 use crate::read::file::OpenFile;
@@ -23,10 +23,7 @@ impl Verification {
         names: &BufferNames<'_>,
         steps: &mut StepCount,
     ) -> Result<()> {
-        let sum_of = |number: u64| {
-            let at = usize::try_from(number).ok()?.checked_mul(4)?;
-            sums.get(at..)?.first_chunk().copied()
-        };
+        let sum_of = |number: u64| sum_at(sums, number);
         let mut told = BTreeSet::new();
         for stretch in blocks.covered() {
             let mut start = stretch.start();
