@@ -1,6 +1,5 @@
 //! Files of other formats, damaged at random: reading them ends with rows or with an error, and takes little memory.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,34 +12,19 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
+#[path = "../../tests/support/damage.rs"]
+mod damage;
+
 use super::{Selection, TextOptions, open_selection};
+use damage::{Limited, Random, damaged};
 
 /// Mutants of each file.
 const MUTANTS: u64 = 400;
 /// No reader may ask for more at once.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Hands out no more than [`MOST_BYTES`]: who asks for that aborts, and so do the tests.
-struct Limited;
-
-// SAFETY: everything is left to the system's allocator, which may refuse as well.
-unsafe impl GlobalAlloc for Limited {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.size() > MOST_BYTES {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
 #[global_allocator]
-static LIMITED: Limited = Limited;
+static LIMITED: Limited<MOST_BYTES> = Limited;
 
 fn batch() -> RecordBatch {
     let numbers = Int64Array::from_iter((0..50).map(|i| (i % 7 != 0).then_some(i * i)));
@@ -91,40 +75,6 @@ fn parquet(compression: Compression) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Numbers that are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % most.max(1) as u64) as usize
-    }
-}
-
-/// One to four changes: a bit, a byte, a large number, a cut.
-fn mutant(bytes: &[u8], seed: u64) -> Vec<u8> {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let mut bytes = bytes.to_vec();
-    for _ in 0..=random.below(4) {
-        // Most of what can go wrong is in the last part, where footers are.
-        let start = if random.below(2) == 0 { 0 } else { bytes.len() * 2 / 3 };
-        let at = start + random.below(bytes.len() - start);
-        match random.below(8) {
-            0 => bytes.truncate(at.max(1)),
-            1 => bytes[at] = 0xFF,
-            2 => {
-                let len = bytes.len();
-                bytes[at..len.min(at + 8)].fill(0x7F);
-            }
-            3 => bytes[at] = random.below(256) as u8,
-            _ => bytes[at] ^= 1 << random.below(8),
-        }
-    }
-    bytes
-}
-
 fn drain(path: &Path) -> Result<u64, crate::error::Error> {
     let input = open_selection(path, None, &TextOptions::default(), &Selection::default(), true)?;
     let mut rows = 0;
@@ -142,7 +92,7 @@ fn check(name: &str, bytes: &[u8], rows: u64) {
     assert_eq!(drain(&path).unwrap(), rows);
     let mut failed = 0;
     for seed in 0..MUTANTS {
-        std::fs::write(&path, mutant(bytes, seed)).unwrap();
+        std::fs::write(&path, damaged(bytes, &mut Random(seed))).unwrap();
         failed += usize::from(drain(&path).is_err()); // a panic fails the test
     }
     assert!(failed > 50, "{name}: only {failed} of the mutants were found to be damaged");

@@ -7,6 +7,8 @@ mod analyze;
 mod cloud;
 mod convert;
 mod crash;
+#[path = "../support/damage.rs"]
+mod damage;
 mod demo;
 mod endless;
 mod errors;

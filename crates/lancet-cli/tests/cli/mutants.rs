@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::verbs::{Limited, Verbs};
+use crate::damage::Limited;
+use crate::verbs::{MOST_BYTES, Verbs};
 
 #[global_allocator]
-static LIMITED: Limited = Limited;
+static LIMITED: Limited<MOST_BYTES> = Limited;
 
 /// For some seconds.
 const MUTANTS: u64 = 2_000;

@@ -1,7 +1,6 @@
 //! Damaged files through every verb of the program, in process: no panic, no hang, no wild allocation, and
 //! nothing left beside what was written.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,54 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use lancet::FileReader;
 
+use crate::damage::{Random, damaged};
 use crate::mutate;
 
 /// Nobody may ask for more at once.
-const MOST_BYTES: usize = 2 << 30;
+pub const MOST_BYTES: usize = 2 << 30;
 /// Files of more rows are not written whole.
 const MOST_ROWS: u64 = 100_000;
 /// What is printed is read no further.
 const READ: usize = 1 << 18;
-
-/// Hands out no more than [`MOST_BYTES`]: who asks for that aborts, and so do the tests.
-pub struct Limited;
-
-// SAFETY: everything is left to the system's allocator, which may refuse as well.
-unsafe impl GlobalAlloc for Limited {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.size() > MOST_BYTES {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if size > MOST_BYTES {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-/// Numbers that are the same in every run (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) as usize % end.max(1)
-    }
-}
 
 /// A reader that goes away.
 struct Head(usize);
@@ -174,27 +134,6 @@ impl Verbs {
         let [well, failed] = self.outcomes.each_ref().map(|count| count.load(Ordering::Relaxed));
         assert!(well > failed / 20 && failed > well / 20, "{well} went well, {failed} failed");
     }
-}
-
-/// One to four changes: a bit, a byte, a large number, a cut.
-fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    for _ in 0..=random.below(4) {
-        // Most of what can go wrong is in the last part, where footers are.
-        let start = if random.below(2) == 0 { 0 } else { bytes.len() * 2 / 3 };
-        let at = start + random.below(bytes.len() - start);
-        match random.below(8) {
-            0 => bytes.truncate(at.max(1)),
-            1 => bytes[at] = 0xFF,
-            2 => {
-                let len = bytes.len();
-                bytes[at..len.min(at + 8)].fill(0x7F);
-            }
-            3 => bytes[at] = random.below(256) as u8,
-            _ => bytes[at] ^= 1 << random.below(8),
-        }
-    }
-    bytes
 }
 
 /// Runs the program in this process.
