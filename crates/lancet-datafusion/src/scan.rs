@@ -16,7 +16,7 @@ use datafusion::physical_expr::projection::Projector;
 use datafusion::physical_expr::utils::reassign_expr_columns;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, stream};
-use lancet::{Projection, RowRanges, Rows};
+use lancet::{Projection, RowRanges, Rows, has_no_width};
 use lancet_object_store::Reader;
 
 use crate::fields::Fields;
@@ -260,19 +260,6 @@ impl Filter {
             DataType::Boolean => Ok(prep_null_mask_filter(values.as_boolean())),
             other => internal_err!("a filter gives {other} instead of booleans"),
         }
-    }
-}
-
-/// Whether a type holds fixed-size binaries of 0 bytes.
-fn has_no_width(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::FixedSizeBinary(0) => true,
-        DataType::Struct(fields) => fields.iter().any(|field| has_no_width(field.data_type())),
-        DataType::List(item)
-        | DataType::LargeList(item)
-        | DataType::FixedSizeList(item, _)
-        | DataType::Map(item, _) => has_no_width(item.data_type()),
-        _ => false,
     }
 }
 

@@ -48,6 +48,7 @@ pub use cache::{CacheStats, SearchCache};
 pub use check::{BufferReport, ColumnReport, FileReport, PageReport, Verification};
 pub use file::OpenFile;
 pub use options::ReadOptions;
+pub use order::has_no_width;
 pub use projection::{Columns, Projection};
 pub use request::{Progress, Request};
 pub use scan_plan::{ScanPlan, ScanRequests};

@@ -49,8 +49,8 @@ pub(super) fn reordered(column: &ArrayRef, order: &UInt64Array) -> Result<ArrayR
     Ok(make_array(out.freeze()))
 }
 
-/// Whether a type holds fixed-size binaries of 0 bytes.
-pub(super) fn has_no_width(data_type: &DataType) -> bool {
+/// Whether a type holds fixed-size binaries of 0 bytes, whose number Arrow's kernels lose.
+pub fn has_no_width(data_type: &DataType) -> bool {
     match data_type {
         DataType::FixedSizeBinary(0) => true,
         DataType::Struct(fields) => fields.iter().any(|field| has_no_width(field.data_type())),
