@@ -377,6 +377,25 @@ fn many_rows() -> Vec<u64> {
 }
 
 #[test]
+fn a_take_asks_for_all_its_bytes_together() {
+    let columns = (0..5).map(|i| (format!("c{i}"), Arc::new(scattered()) as ArrayRef)).collect();
+    let source = file(columns, Version::V2_2);
+    let reader = source.open();
+    let rows: Vec<u64> = (0..4).map(|i| i * 5_000).collect();
+    assert_eq!(source.depths(), [0; 0], "who opens a file reads on");
+    // The indexes of all columns, then the rows of all.
+    let batch = reader.take(&rows).unwrap();
+    assert_eq!(source.depths(), [5, 5 * 4]);
+    source.rounds();
+    assert_eq!(reader.take(&rows).unwrap(), batch);
+    assert_eq!(source.depths(), [5 * 4]);
+    assert_eq!(source.rounds().len(), 1);
+    // A scan reads on where it has read before.
+    reader.scan().build().unwrap().for_each(|batch| drop(batch.unwrap()));
+    assert_eq!(source.depths(), [0; 0]);
+}
+
+#[test]
 fn many_rows_are_read_in_parts() {
     let mut lists = ListBuilder::new(Int32Builder::new());
     (0..MANY)

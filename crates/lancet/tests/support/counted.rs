@@ -13,12 +13,14 @@ pub type Round = Vec<Span>;
 pub struct Counted {
     bytes: Bytes,
     rounds: Arc<Mutex<Vec<Round>>>,
+    /// How many spans were asked for together in each round of a take.
+    depths: Arc<Mutex<Vec<usize>>>,
 }
 
 impl Counted {
     /// Nothing has been read yet.
     pub fn new(file: Vec<u8>) -> Self {
-        Self { bytes: file.into(), rounds: Arc::default() }
+        Self { bytes: file.into(), rounds: Arc::default(), depths: Arc::default() }
     }
 
     /// A reader of this file.
@@ -29,6 +31,12 @@ impl Counted {
     /// What was read since the last time.
     pub fn rounds(&self) -> Vec<Round> {
         std::mem::take(&mut self.rounds.lock().unwrap())
+    }
+
+    /// How many spans the rounds of takes have asked for since the last time.
+    #[allow(dead_code, reason = "each test uses a part")]
+    pub fn depths(&self) -> Vec<usize> {
+        std::mem::take(&mut self.depths.lock().unwrap())
     }
 
     /// The bytes of the file.
@@ -45,5 +53,10 @@ impl Source for Counted {
     fn read(&self, spans: &[Span]) -> lancet::Result<Vec<Bytes>> {
         self.rounds.lock().unwrap().push(spans.to_vec());
         self.bytes.read(spans)
+    }
+
+    fn read_scattered(&self, spans: &[Span]) -> lancet::Result<Vec<Bytes>> {
+        self.depths.lock().unwrap().push(spans.len());
+        self.read(spans)
     }
 }

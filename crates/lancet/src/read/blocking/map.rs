@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::source::FileSource;
+use super::disk::FileSource;
 use crate::error::{Error, Result};
 use crate::read::options::ReadOptions;
 

@@ -3,8 +3,12 @@
 mod batches;
 mod blobs;
 mod coalesce;
+mod disk;
 #[cfg(feature = "mmap")]
 mod map;
+#[cfg_attr(target_os = "linux", path = "page_cache/linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "page_cache/unknown.rs")]
+mod page_cache;
 mod place;
 mod scan;
 mod source;
@@ -32,10 +36,11 @@ use super::projection::Columns;
 use super::request::{Progress, Request};
 use crate::error::Result;
 use crate::rows::{RowRanges, Rows};
+use crate::span::Span;
 use crate::version::Version;
 use crate::zones::filter::Filter;
 use crate::zones::map::ZoneMap;
-use source::FileSource;
+use disk::FileSource;
 
 /// An open Lance file and where its bytes come from. Cheap to clone; all methods take `&self` and need no
 /// runtime.
@@ -272,10 +277,14 @@ impl FileReader {
     }
 }
 
-/// Drives a request.
-fn run<T>(source: &dyn Source, mut request: Request<T>) -> Result<T> {
+/// What a request comes to.
+fn run<T>(source: &dyn Source, request: Request<T>) -> Result<T> {
+    drive(request, |spans| source.read(spans))
+}
+
+fn drive<T>(mut request: Request<T>, read: impl Fn(&[Span]) -> Result<Vec<Bytes>>) -> Result<T> {
     while !request.spans().is_empty() {
-        let bytes = source.read(request.spans())?;
+        let bytes = read(request.spans())?;
         request.supply(bytes)?;
     }
     request.finish()

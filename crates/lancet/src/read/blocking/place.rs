@@ -17,8 +17,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use bytes::{Bytes, BytesMut};
 
-use super::FileReader;
-use super::source::FileSource;
+use super::disk::FileSource;
+use super::{FileReader, drive};
 use crate::error::Result;
 use crate::parallel::in_parallel_mut;
 use crate::pool::Pool;
@@ -37,13 +37,14 @@ impl FileReader {
     pub(super) fn run_rows(&self, mut read: RowsRead) -> Result<RecordBatch> {
         if self.file.checksums.is_some() {
             // Checksums are those of blocks, of which values are parts.
-            return self.run(self.file.request_rows(read));
+            let request = self.file.request_rows(read);
+            return drive(request, |spans| self.source.read_scattered(spans));
         }
         while !read.spans().is_empty() {
             if let Some(disk) = &self.disk {
                 read_long_values(disk, &mut read)?;
             }
-            let bytes = self.source.read(read.spans())?;
+            let bytes = self.source.read_scattered(read.spans())?;
             read.supply(bytes)?;
         }
         read.batch()
@@ -104,6 +105,9 @@ fn read_rows(
         }
         read.heads = heads.split_to(head_bytes.min(heads.len()));
         read.values = values.split_to(value_bytes.min(values.len()));
+    }
+    if reads.len() > 1 {
+        source.announce(&reads.iter().map(|read| read.span).collect::<Vec<_>>());
     }
     let threads = if num_bytes >= PARALLEL_BYTES { threads } else { 1 };
     let source = source.clone();

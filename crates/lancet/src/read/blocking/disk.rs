@@ -1,0 +1,200 @@
+//! Files on disk, read with positioned reads on the calling thread.
+//!
+//! Scans read on where they have read before, and the system reads ahead of them. Takes do not, so they say what they
+//! are going to read:
+//!
+//! ```text
+//! spans in memory      read   read   read   …           one call each, and nothing else
+//! the first that       ├ announce it and all after it   the device gets them together
+//! is not               └ read   read   read   …         each waits for what is still missing
+//! ```
+
+use std::fs::File;
+use std::io::{self, IoSliceMut};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::coalesce::coalesce;
+use super::page_cache::{PageCache, announce};
+use super::source::{Source, beyond_the_end};
+use crate::error::{Error, Result};
+use crate::pool::Pool;
+use crate::span::Span;
+
+/// A file on disk.
+#[derive(Debug)]
+pub(crate) struct FileSource {
+    pub(super) file: File,
+    size: u64,
+    pub(super) name: String,
+    pool: Arc<Pool>,
+    pub(super) cache: PageCache,
+}
+
+/// Neighbouring spans closer than this are read together: a second system call costs more than
+/// copying the gap.
+const MERGE_GAP: u64 = 4096;
+
+/// Reads do not grow beyond this by merging: the call is no longer what they cost, and whoever keeps
+/// a part of the bytes keeps all of them.
+const MERGE_BYTES: u64 = 1 << 20;
+
+impl FileSource {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|e| Error::io(format!("cannot open {name}"), e))?;
+        let metadata = file.metadata().map_err(|e| Error::io(format!("cannot open {name}"), e))?;
+        if metadata.is_dir() {
+            return Err(Error::invalid(format!("{name} is a folder; name one file inside it")));
+        }
+        Ok(Self {
+            file,
+            size: metadata.len(),
+            name,
+            pool: Arc::default(),
+            cache: PageCache::default(),
+        })
+    }
+
+    /// Reads one span after the other. Of those that lie apart, the first one that is not in memory has all that are
+    /// left announced.
+    fn read_all(&self, spans: &[Span], mut apart: bool) -> Result<Vec<Bytes>> {
+        let mut all = Vec::with_capacity(spans.len());
+        for (i, span) in spans.iter().enumerate() {
+            let len = usize::try_from(span.len()).map_err(|_| beyond_the_end(span))?;
+            let mut buffer = self.pool.take(len);
+            if apart && !self.cache.read(&self.file, &mut buffer, len, span.start()) {
+                apart = false;
+                announce(&self.file, spans.get(i..).unwrap_or_default());
+            }
+            fill(&self.file, &mut buffer, len, span.start())
+                .map_err(|e| Error::io(format!("cannot read {}", self.name), e))?;
+            all.push(self.pool.lend(buffer));
+        }
+        Ok(all)
+    }
+
+    fn read_merged(&self, spans: &[Span], apart: bool) -> Result<Vec<Bytes>> {
+        if let [_] = spans {
+            return self.read_all(spans, false);
+        }
+        let plan = coalesce(spans, MERGE_GAP, MERGE_BYTES);
+        plan.cut(&self.read_all(&plan.reads, apart)?, spans)
+    }
+
+    /// Announces spans of which each is to be read with [`FileSource::read_into`], unless they are in memory.
+    pub(super) fn announce(&self, spans: &[Span]) {
+        if !self.cache.has(&self.file, spans) {
+            announce(&self.file, spans);
+        }
+    }
+
+    /// Fills the parts, one after the other, with the bytes from `position` on.
+    pub(crate) fn read_into(&self, position: u64, parts: &mut [IoSliceMut<'_>]) -> Result<()> {
+        fill_parts(&self.file, position, parts)
+            .map_err(|e| Error::io(format!("cannot read {}", self.name), e))
+    }
+}
+
+impl Source for FileSource {
+    fn size_bytes(&self) -> u64 {
+        self.size
+    }
+
+    fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
+        self.read_merged(spans, false)
+    }
+
+    fn read_scattered(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
+        self.read_merged(spans, true)
+    }
+}
+
+#[cfg(unix)]
+fn fill_parts(file: &File, mut at: u64, mut parts: &mut [IoSliceMut<'_>]) -> io::Result<()> {
+    // Parts without bytes would look like the end of the file.
+    IoSliceMut::advance_slices(&mut parts, 0);
+    while !parts.is_empty() {
+        match rustix::io::preadv(file, parts, at) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                IoSliceMut::advance_slices(&mut parts, read);
+                at = at.saturating_add(read as u64);
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn fill_parts(file: &File, mut at: u64, parts: &mut [IoSliceMut<'_>]) -> io::Result<()> {
+    for part in parts {
+        let mut rest = &mut **part;
+        while !rest.is_empty() {
+            match std::os::windows::fs::FileExt::seek_read(file, rest, at)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                n => {
+                    rest = rest.split_at_mut(n).1;
+                    at = at.saturating_add(n as u64);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fills a buffer up to `len` bytes of memory that nobody has filled with zeros before; those that it has are the
+/// first ones from `position` on.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "the memory may have room for more than is wanted")]
+pub(super) fn fill(file: &File, buffer: &mut Vec<u8>, len: usize, position: u64) -> io::Result<()> {
+    while buffer.len() < len {
+        let (at, missing) = (buffer.len(), len.saturating_sub(buffer.len()));
+        let room = buffer.spare_capacity_mut().get_mut(..missing).unwrap_or_default();
+        match rustix::io::pread(file, room, position.saturating_add(at as u64)) {
+            Ok(([], _)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok((read, _)) => {
+                let end = at.saturating_add(read.len());
+                // SAFETY: the call has filled the bytes up to there, and there is room for them.
+                unsafe { buffer.set_len(end) };
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+pub(super) fn fill(file: &File, buffer: &mut Vec<u8>, len: usize, position: u64) -> io::Result<()> {
+    buffer.resize(len, 0);
+    fill_parts(file, position, &mut [IoSliceMut::new(buffer)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_filled_one_after_the_other() {
+        let path = std::env::temp_dir().join(format!("lancet-parts-{}", std::process::id()));
+        let bytes: Vec<u8> = (0..10_000).map(|i| i as u8).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let file = FileSource::open(&path).unwrap();
+        // More parts than one call takes, and some without bytes.
+        let mut memory = vec![0; 3_000];
+        let mut parts: Vec<_> = memory.chunks_mut(2).map(IoSliceMut::new).collect();
+        parts.insert(0, IoSliceMut::new(&mut []));
+        parts.push(IoSliceMut::new(&mut []));
+        file.read_into(100, &mut parts).unwrap();
+        assert_eq!(memory, bytes[100..3_100]);
+        file.read_into(20_000, &mut [IoSliceMut::new(&mut [])]).unwrap();
+        let beyond = file.read_into(9_000, &mut [IoSliceMut::new(&mut memory)]);
+        assert!(matches!(beyond, Err(Error::Io { .. })), "{beyond:?}");
+        std::fs::remove_file(path).unwrap();
+    }
+}
