@@ -1,7 +1,4 @@
-//! Spans of an object in few requests.
-//!
-//! Two spans are one request when what lies between them arrives sooner than a second answer would:
-//! the gap is at most `latency × bytes_per_second`.
+//! Spans of an object, in the requests that have them soonest.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,6 +18,9 @@ use crate::together::Together;
 
 /// What lies between spans and is under way, at most, where nobody has set a limit.
 const GAPS: u64 = 256 << 20;
+
+/// Gaps that are read along on a disk: a call costs little more than their copy.
+const LOCAL_GAP: u64 = 4 << 10;
 
 /// What was asked of a store so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -125,15 +125,17 @@ impl Object {
         let concurrency = self.options.concurrency.max(1);
         // Gaps are not counted by the budget of the read; all that are under way are at most as much.
         let max_bytes = self.options.max_request_bytes.min(self.memory_limit / concurrency as u64);
-        let requests = Together::of(spans, self.options.gap(), max_bytes);
         let parts = match self.known.local.get() {
             Some(file) => {
+                let requests = Together::of(spans, LOCAL_GAP, max_bytes);
                 requests.iter().for_each(|one| self.count(one.span.len()));
                 file.read(requests).await.map_err(|failure| self.failed(failure))?
             }
             None => {
+                let requests = Together::soonest(spans, &self.options, max_bytes);
+                let part_bytes = Together::part_bytes(&requests, &self.options);
                 let fetch = |one: Together| async move {
-                    let (_, bytes) = self.get(GetRange::Bounded(one.span.range())).await?;
+                    let bytes = self.get_parts(one.parts(part_bytes)).await?;
                     Ok::<_, Error>(one.cut(&bytes))
                 };
                 let fetched = stream::iter(requests.into_iter().map(fetch)).buffered(concurrency);
@@ -147,6 +149,20 @@ impl Object {
             }
         }
         Ok(found)
+    }
+
+    /// The bytes of spans that touch each other, all under way together.
+    async fn get_parts(&self, parts: Vec<Span>) -> Result<Bytes> {
+        let get = |part: Span| async move {
+            Ok::<_, Error>(self.get(GetRange::Bounded(part.range())).await?.1)
+        };
+        if let [one] = parts.as_slice() {
+            return get(*one).await;
+        }
+        let count = parts.len();
+        let answers: Vec<Bytes> =
+            stream::iter(parts.into_iter().map(get)).buffered(count.max(1)).try_collect().await?;
+        Ok(answers.concat().into())
     }
 
     /// The size of the object, and exactly the bytes that are asked for.

@@ -24,7 +24,7 @@
 //! writer.write(&batch).await?;
 //! writer.finish().await?;
 //!
-//! // One request opens a file if its last 64 KiB hold all metadata.
+//! // One request opens a file if its last 256 KiB hold all metadata.
 //! let reader = Reader::open(store, path).await?;
 //! let rows = reader.take(&[7, 1, 9_999]).await?;
 //! assert_eq!(rows.num_rows(), 3);
@@ -38,10 +38,10 @@
 //!
 //! # What a store is asked for
 //!
-//! - A take names all its byte ranges before the first is fetched. Ranges whose gap is shorter than what the
-//!   store sends while one waits for an answer are one request; [`FetchOptions`] say how long that is.
+//! - A take names all its byte ranges before the first is fetched. They are put together and cut so that all arrive
+//!   soonest; [`FetchOptions`] say what a request costs, and how many may be under way.
 //! - Page indexes are kept by the reader, so a second take in the same pages is one round of requests.
-//! - A scan reads [some batches ahead](Scan::ahead).
+//! - A scan reads [some megabytes ahead](Scan::ahead), in reads that grow until a request is worth its latency.
 //! - A reader reads one version of the object, by its ETag, its version, or its size and time, whatever the store
 //!   has. If there is another one now, that is [`Error::Changed`].
 //! - A file on disk is opened once, and read through that descriptor.
@@ -78,6 +78,7 @@ mod local;
 mod options;
 mod pinned;
 mod reader;
+mod reads;
 mod scan;
 mod together;
 mod upload;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// How a store is asked. Two spans are one request when what lies between them arrives sooner than a
-/// second answer would.
+/// How a store is asked: what a request costs, by which spans are put together or cut, and how many may be under way.
 ///
 /// ```
 /// use std::time::Duration;
@@ -15,7 +14,7 @@ use std::time::Duration;
 ///     .with_latency(Duration::from_millis(2))
 ///     .with_bytes_per_second(1_000_000_000)
 ///     .with_concurrency(64);
-/// assert_eq!(near.tail_bytes(), 64 << 10);
+/// assert_eq!(near.tail_bytes(), 256 << 10);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -30,7 +29,7 @@ pub struct FetchOptions {
 impl Default for FetchOptions {
     fn default() -> Self {
         Self {
-            tail_bytes: 64 << 10,
+            tail_bytes: 256 << 10,
             latency: Duration::from_millis(30),
             bytes_per_second: 50_000_000,
             max_request_bytes: 16 << 20,
@@ -41,7 +40,7 @@ impl Default for FetchOptions {
 
 impl FetchOptions {
     /// Bytes at the end of a file that are fetched to open it, in the hope that they hold all
-    /// metadata. 64 KiB by default.
+    /// metadata. 256 KiB by default: they arrive long before a second answer would.
     #[must_use]
     pub fn with_tail_bytes(mut self, bytes: u64) -> Self {
         self.tail_bytes = bytes;
@@ -101,7 +100,7 @@ impl FetchOptions {
         self.concurrency
     }
 
-    /// The largest gap that is fetched along.
+    /// What arrives in the time that an answer takes to begin.
     pub(crate) fn gap(&self) -> u64 {
         (self.latency.as_secs_f64() * self.bytes_per_second as f64) as u64
     }

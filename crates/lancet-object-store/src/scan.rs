@@ -10,6 +10,7 @@ use lancet::{Columns, Filter, RowRanges, ScanPlan};
 
 use crate::error::Result;
 use crate::reader::Reader;
+use crate::reads::{ReadSize, Reads};
 
 /// Describes a scan; [`Scan::stream`] starts it. [`lancet::Scan`] says more of each method.
 #[derive(Debug, Clone)]
@@ -17,13 +18,17 @@ use crate::reader::Reader;
 pub struct Scan {
     reader: Reader,
     plan: ScanPlan,
+    batch_rows: usize,
+    batch_bytes: u64,
+    has_filter: bool,
     ahead: usize,
 }
 
 impl Scan {
     pub(crate) fn new(reader: Reader) -> Self {
         let plan = reader.file().scan();
-        Self { reader, plan, ahead: 4 }
+        let (batch_rows, batch_bytes, ahead) = (8_192, 8 << 20, 4);
+        Self { reader, plan, batch_rows, batch_bytes, has_filter: false, ahead }
     }
 
     fn with(self, change: impl FnOnce(ScanPlan) -> ScanPlan) -> Self {
@@ -47,7 +52,8 @@ impl Scan {
     }
 
     /// Gives only the rows that make the filter true. Called again, those that make both true.
-    pub fn filter(self, filter: Filter) -> Self {
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.has_filter = true;
         self.with(|plan| plan.filter(filter))
     }
 
@@ -57,12 +63,15 @@ impl Scan {
     }
 
     /// Rows in a batch, at most (8,192 by default); wide rows make shorter batches, and so does a filter.
-    pub fn batch_rows(self, rows: usize) -> Self {
-        self.with(|plan| plan.batch_rows(rows))
+    pub fn batch_rows(mut self, rows: usize) -> Self {
+        self.batch_rows = rows;
+        self
     }
 
-    /// Bytes in a batch, about (8 MiB by default).
-    pub fn batch_bytes(self, bytes: u64) -> Self {
+    /// Bytes that are read at a time, about (8 MiB by default), and that a batch has at most. Where rows are narrow
+    /// that is several batches.
+    pub fn batch_bytes(mut self, bytes: u64) -> Self {
+        self.batch_bytes = bytes;
         self.with(|plan| plan.batch_bytes(bytes))
     }
 
@@ -71,25 +80,35 @@ impl Scan {
         self.with(ScanPlan::blobs_as_descriptions)
     }
 
-    /// How many batches are read at the same time (4 by default): what a scan holds is about this
-    /// many times the size of a batch.
-    pub fn ahead(mut self, batches: usize) -> Self {
-        self.ahead = batches;
+    /// How many reads of [`Scan::batch_bytes`] are under way at the same time (4 by default): what a scan holds is about
+    /// their bytes. Of shorter reads there are more.
+    pub fn ahead(mut self, reads: usize) -> Self {
+        self.ahead = reads;
         self
     }
 
     /// Reads the metadata of the columns and starts.
     pub async fn stream(self) -> Result<Batches> {
-        let Self { reader, plan, ahead } = self;
-        let requests = reader.run(plan.requests()).await?;
-        let (schema, limit) = (requests.schema(), requests.limit());
-        let batches = stream::iter(requests).map(move |request| {
-            let reader = reader.clone();
-            async move { reader.run(request?).await }
-        });
-        let given = Given { batches: batches.buffered(ahead.max(1)).boxed(), left: limit };
+        let Self { reader, plan, batch_rows, batch_bytes, has_filter, ahead } = self;
+        let requests = reader.run(plan.batch_rows(batch_rows).requests()).await?;
+        let (schema, left) = (requests.schema(), requests.limit());
+        let size = ReadSize { bytes: batch_bytes, ahead, has_filter };
+        let reads = Reads::new(reader, requests, size).stream();
+        let batches = reads.flat_map(move |read| stream::iter(cut(read, batch_rows)));
+        let given = Given { batches: batches.boxed(), left };
         Ok(Batches { schema, batches: stream::unfold(given, Given::next).boxed() })
     }
+}
+
+/// The batches of a read.
+fn cut(read: Result<RecordBatch>, batch_rows: usize) -> Vec<Result<RecordBatch>> {
+    let batch = match read {
+        Ok(batch) if batch.num_rows() > batch_rows => batch,
+        read => return vec![read],
+    };
+    let starts = (0..batch.num_rows()).step_by(batch_rows.max(1));
+    let rows = |start: usize| batch_rows.min(batch.num_rows().saturating_sub(start));
+    starts.map(|start| Ok(batch.slice(start, rows(start)))).collect()
 }
 
 /// So many batches in a row of which a filter leaves nothing are not given to the caller.

@@ -1,7 +1,21 @@
 //! Spans that are asked for together, and cut apart again.
+//!
+//! A request costs its latency and the time of its bytes; requests that are under way together share the latency. So
+//!
+//! - as long as all can be under way together, spans are one request only where the gap costs next to nothing;
+//! - more than that wait for each other: then a gap is worth fetching that arrives sooner than another answer would, and
+//!   requests are made of one size;
+//! - fewer than that leave room: long ones are cut, so that their parts arrive at the same time.
 
 use bytes::Bytes;
 use lancet::Span;
+
+use crate::options::FetchOptions;
+
+/// A gap that takes this part of the latency is always fetched along: requests are paid for.
+const NEXT_TO_NOTHING: u64 = 8;
+/// Requests are not made shorter than this to be of one size.
+const MIN_BYTES: u64 = 256 << 10;
 
 /// One request for some spans that lie near each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +42,52 @@ impl Together {
             }
         }
         all
+    }
+
+    /// The requests that have all spans soonest. None is put together from more than `max_bytes`.
+    pub(crate) fn soonest(spans: &[Span], options: &FetchOptions, max_bytes: u64) -> Vec<Self> {
+        let most = options.concurrency.max(1);
+        let near = Self::of(spans, options.gap() / NEXT_TO_NOTHING, max_bytes);
+        if near.len() <= most {
+            return near;
+        }
+        let whole = Self::of(spans, options.gap(), u64::MAX);
+        let bytes = whole.iter().map(|one| one.span.len()).fold(0, u64::saturating_add);
+        let mut share = (bytes / most as u64).max(MIN_BYTES).min(max_bytes);
+        loop {
+            let requests = Self::of(spans, options.gap(), share);
+            // Spans and gaps do not fill their share, so there may be a few too many.
+            if requests.len() <= most || whole.len() > most || share >= max_bytes {
+                return requests;
+            }
+            share = share.saturating_add(share / 8).min(max_bytes);
+        }
+    }
+
+    /// How long the parts of requests are, so that all parts are under way together. None arrives in less than a quarter of
+    /// the latency.
+    pub(crate) fn part_bytes(requests: &[Self], options: &FetchOptions) -> u64 {
+        let most = options.concurrency.max(1) as u64;
+        let bytes = requests.iter().map(|one| one.span.len()).fold(0, u64::saturating_add);
+        let mut part = (bytes / most).max(options.gap() / 4).max(MIN_BYTES);
+        let parts =
+            |part: u64| requests.iter().map(|one| one.span.len().div_ceil(part)).sum::<u64>();
+        while requests.len() as u64 <= most && parts(part) > most {
+            part = part.saturating_add(part / 8);
+        }
+        if requests.len() as u64 > most { u64::MAX } else { part }
+    }
+
+    /// The request in parts of at most so many bytes.
+    pub(crate) fn parts(&self, part_bytes: u64) -> Vec<Span> {
+        let mut parts = Vec::new();
+        let mut start = self.span.start();
+        while start < self.span.end() {
+            let end = start.saturating_add(part_bytes.max(1)).min(self.span.end());
+            parts.extend(Span::new(start, end));
+            start = end;
+        }
+        parts
     }
 
     /// The bytes of the spans. Where most of the answer is gaps they are copied, so that the gaps are not kept
@@ -67,6 +127,61 @@ mod tests {
             assert_eq!(bytes[..], file[span.start() as usize..span.end() as usize], "{ranges:?}");
         }
         all.len()
+    }
+
+    fn span(start: u64, len: u64) -> Span {
+        Span::at(start, len).unwrap()
+    }
+
+    fn lengths(requests: &[Together]) -> Vec<u64> {
+        requests.iter().map(|one| one.span.len()).collect()
+    }
+
+    #[test]
+    fn requests_that_fit_beside_each_other_stay_apart() {
+        // A second of latency is a million bytes.
+        let options = FetchOptions::default()
+            .with_latency(std::time::Duration::from_secs(1))
+            .with_bytes_per_second(1_000_000)
+            .with_concurrency(4);
+        let apart = |count: u64| (0..count).map(|i| span(i * 500_000, 1_000)).collect::<Vec<_>>();
+        let soonest = |spans: &[Span]| lengths(&Together::soonest(spans, &options, 16 << 20));
+        assert_eq!(soonest(&apart(4)), [1_000; 4]);
+        // A hundredth of a second is not worth another request.
+        assert_eq!(soonest(&[span(0, 1_000), span(10_000, 1_000)]), [11_000]);
+        // Five would wait for each other.
+        assert_eq!(soonest(&apart(5)), [501_000, 501_000, 1_000]);
+        assert_eq!(soonest(&apart(41)), [5_501_000, 5_501_000, 5_501_000, 2_001_000]);
+        // No gap is fetched that takes longer than an answer.
+        let far: Vec<Span> = (0..50).map(|i| span(i * 2_000_000, 1_000)).collect();
+        assert_eq!(soonest(&far), [1_000; 50]);
+        let bounded = Together::soonest(&apart(41), &options, 2_000_000);
+        assert!(lengths(&bounded).iter().all(|len| *len <= 2_000_000));
+    }
+
+    #[test]
+    fn long_requests_are_cut_where_there_is_room() {
+        let options = FetchOptions::default()
+            .with_latency(std::time::Duration::from_secs(1))
+            .with_bytes_per_second(1_000_000)
+            .with_concurrency(8);
+        let one = |len| Together { span: span(7, len), parts: Vec::new() };
+        let parts = |lengths: &[u64]| {
+            let requests: Vec<Together> = lengths.iter().copied().map(one).collect();
+            let part = Together::part_bytes(&requests, &options);
+            requests.iter().map(|one| one.parts(part).len()).collect::<Vec<_>>()
+        };
+        assert_eq!(parts(&[250_000]), [1]);
+        assert_eq!(parts(&[1_500_000]), [6]);
+        assert_eq!(parts(&[100_000_000]), [8]);
+        // The longest is cut most, and all of them are under way together.
+        assert_eq!(parts(&[100_000, 30_000_000, 10_000_000]), [1, 5, 2]);
+        assert_eq!(parts(&[100_000_000; 9]), [1; 9]);
+        for len in [1, 2, 499_999, 500_001, 7_654_321] {
+            let parts = one(len).parts(500_000);
+            assert!(parts.windows(2).all(|pair| pair[0].end() == pair[1].start()));
+            assert_eq!((parts[0].start(), parts[parts.len() - 1].end()), (7, 7 + len));
+        }
     }
 
     #[test]

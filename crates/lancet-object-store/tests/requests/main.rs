@@ -1,7 +1,9 @@
 //! What a store is asked for, and that the rows are those that were written.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod clock;
 mod store;
+mod times;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,9 +51,9 @@ async fn open_is_one_request() {
     let (store, path, table) = with_table().await;
     let size = store.head(&path).await.unwrap().size;
     let reader = Reader::open(shared(&store), path).await.unwrap();
-    assert_eq!(store.gets(), [size - (64 << 10)..size]);
+    assert_eq!(store.gets(), [size - (256 << 10)..size]);
     assert_eq!((reader.num_rows(), reader.schema()), (ROWS as u64, table.schema()));
-    assert_eq!((reader.stats().requests, reader.stats().bytes), (1, 64 << 10));
+    assert_eq!((reader.stats().requests, reader.stats().bytes), (1, 256 << 10));
 }
 
 #[tokio::test]
@@ -246,7 +248,9 @@ async fn the_verbs_are_those_of_the_blocking_reader() {
         let found: Vec<_> = scan.stream().await.unwrap().try_collect().await.unwrap();
         let scan = disk.scan().select(&some).filter(filter.clone()).limit(limit);
         let want: Vec<_> = scan.build().unwrap().map(Result::unwrap).collect();
-        assert_eq!(found, want, "{limit}");
+        // Reads that cost a request are longer.
+        let joined = |parts| arrow_select::concat::concat_batches(&reader.schema(), parts).unwrap();
+        assert_eq!(joined(&found), joined(&want), "{limit}");
     }
 
     let mut told = Vec::new();

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
@@ -13,6 +14,8 @@ use object_store::{
     ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
+use crate::clock::Clock;
+
 /// The requests so far.
 #[derive(Debug, Default)]
 pub struct Noted {
@@ -20,12 +23,33 @@ pub struct Noted {
     gets: Mutex<Vec<Range<u64>>>,
     /// Refuses to count from the end, as some stores do.
     no_suffix: bool,
+    /// How long answers take.
+    pace: Option<Pace>,
+}
+
+/// A store that takes its time.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    pub clock: Clock,
+    pub latency: Duration,
+    pub bytes_per_second: u64,
+}
+
+impl Pace {
+    pub fn of_bytes(&self, bytes: u64) -> Duration {
+        Duration::from_secs_f64(bytes as f64 / self.bytes_per_second as f64)
+    }
 }
 
 impl Noted {
     /// A store that cannot count from the end.
     pub fn without_suffix() -> Self {
         Self { no_suffix: true, ..Self::default() }
+    }
+
+    /// A store that takes its time.
+    pub fn slow(pace: Pace) -> Self {
+        Self { pace: Some(pace), ..Self::default() }
     }
 
     /// The spans of all reads since the last call.
@@ -66,6 +90,10 @@ impl ObjectStore for Noted {
         }
         let head = options.head;
         let found = self.store.get_opts(from, options).await?;
+        if let Some(pace) = &self.pace {
+            let bytes = if head { 0 } else { found.range.end - found.range.start };
+            pace.clock.sleep(pace.latency + pace.of_bytes(bytes)).await;
+        }
         if !head {
             self.gets.lock().unwrap().push(found.range.clone());
         }

@@ -205,6 +205,22 @@ impl ScanRequests {
         self.limit
     }
 
+    /// Has the requests from now on read so many rows: fewer than were planned where rows turn out to be wide, or more
+    /// where they turn out to be narrow and a request costs much.
+    pub fn set_batch_rows(&mut self, rows: u64) {
+        self.batch_rows = rows.max(1);
+    }
+
+    /// Rows that a request reads, at most.
+    pub fn batch_rows(&self) -> u64 {
+        self.batch_rows
+    }
+
+    /// Bytes of a row in memory, about.
+    pub fn row_bytes(&self) -> u64 {
+        self.row_bytes
+    }
+
     /// The rows of the next batch that nobody reads yet.
     pub(super) fn next_rows(&mut self) -> Option<RowRanges> {
         let start = self.rows.front()?.start;
