@@ -3,6 +3,7 @@
 //! `run` measures and keeps the figures as JSON, `report` makes a text and a chart of them.
 
 mod check;
+mod cold;
 mod contender;
 mod limits;
 mod measure;
@@ -36,6 +37,9 @@ enum Command {
         /// Tables with a tenth of the rows, and fewer rounds.
         #[arg(long)]
         quick: bool,
+        /// Takes the file out of memory before every call.
+        #[arg(long)]
+        cold: bool,
         #[arg(long = "table")]
         tables: Vec<String>,
         #[arg(long = "metric")]
@@ -45,7 +49,7 @@ enum Command {
         /// Writes the files into this folder and leaves them there, for a profiler.
         #[arg(long)]
         keep: Option<PathBuf>,
-        /// Where the figures go: `results.json` for all of them, `partial.json` for some, or for
+        /// Where the figures go: `results.json` for all of them, or `cold.json`; `partial.json` for some, or for
         /// those of a quick run.
         #[arg(long)]
         out: Option<PathBuf>,
@@ -77,10 +81,14 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         #[cfg(feature = "lance")]
         Command::RowIds => row_ids::run(),
-        Command::Run { quick, tables, metrics, contenders, keep, out } => {
-            let choice = Choice { quick, tables, metrics, contenders, keep: keep.is_some() };
-            let whole = choice.is_everything() && !quick;
-            let name = if whole { "results.json" } else { "partial.json" };
+        Command::Run { quick, cold, tables, metrics, contenders, keep, out } => {
+            let keeps = keep.is_some();
+            let choice = Choice { quick, cold, tables, metrics, contenders, keep: keeps };
+            let name = match (choice.is_everything() && !quick, cold) {
+                (false, _) => "partial.json",
+                (true, false) => "results.json",
+                (true, true) => "cold.json",
+            };
             let out = out.unwrap_or_else(|| here().join(name));
             let folder = Folder::new()?;
             let results = run::run(&choice, keep.as_deref().unwrap_or(&folder.0))?;
@@ -94,7 +102,12 @@ fn main() -> Result<()> {
                 print!("{}", report::text(&results));
                 return Ok(());
             }
-            std::fs::write(here().join("RESULTS.md"), report::text(&results))?;
+            let mut text = report::text(&results);
+            let cold = here().join("cold.json");
+            if cold.exists() {
+                text.push_str(&report::text(&Results::load(&cold)?));
+            }
+            std::fs::write(here().join("RESULTS.md"), text)?;
             std::fs::write(here().join("results.svg"), report::chart(&results))?;
             Ok(())
         }

@@ -40,6 +40,8 @@ pub struct Turn<'a> {
     pub contender: &'static str,
     /// The call; it is told how often it was called before.
     pub call: Box<dyn FnMut(usize) -> Result<()> + 'a>,
+    /// What happens before every call, and is not measured.
+    before: Option<Box<dyn FnMut() -> Result<()> + 'a>>,
     calls: usize,
     /// Calls in a sample.
     repeat: usize,
@@ -58,12 +60,21 @@ struct Sample {
 
 impl<'a> Turn<'a> {
     pub fn new(contender: &'static str, call: impl FnMut(usize) -> Result<()> + 'a) -> Self {
-        let call = Box::new(call);
-        Self { contender, call, calls: 0, repeat: 1, spent: Duration::ZERO, samples: Vec::new() }
+        let (call, samples) = (Box::new(call), Vec::new());
+        Self { contender, call, before: None, calls: 0, repeat: 1, spent: Duration::ZERO, samples }
+    }
+
+    /// A turn whose calls find nothing in memory.
+    pub fn cold(mut self, evict: impl FnMut() -> Result<()> + 'a) -> Self {
+        self.before = Some(Box::new(evict));
+        self
     }
 
     /// Calls until a sample's length is known, so that caches are warm as well.
     fn warm_up(&mut self) -> Result<()> {
+        if self.before.is_some() {
+            return self.call_once();
+        }
         let start = Instant::now();
         let mut times = 0_u32;
         while times < 2 || (start.elapsed() < SHORT && times < 100) {
@@ -82,6 +93,7 @@ impl<'a> Turn<'a> {
     }
 
     fn sample(&mut self) -> Result<()> {
+        self.before.as_mut().map_or(Ok(()), |before| before())?;
         let (reads, cpu, start) = (Reads::so_far()?, cpu_time(), Instant::now());
         for _ in 0..self.repeat {
             self.call_once()?;

@@ -52,6 +52,17 @@ impl Metric {
         Self::Memory,
     ];
 
+    /// What is measured of files that are not in memory.
+    pub const COLD: [Self; 7] = [
+        Self::Scan,
+        Self::ScanAll,
+        Self::Column,
+        Self::Open,
+        Self::Take1,
+        Self::Take100,
+        Self::Take10k,
+    ];
+
     pub fn title(self) -> &'static str {
         match self {
             Self::Write => "write, CPU time",
@@ -124,6 +135,9 @@ pub struct Results {
     pub processor: String,
     pub cores: usize,
     pub quick: bool,
+    /// Whether files were taken out of memory before every call.
+    #[serde(default)]
+    pub cold: bool,
     /// The load of the machine before the run, and after it (with the run itself in it).
     pub load: [f64; 2],
     pub seconds: f64,

@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use crate::check::check;
+use crate::cold;
 use crate::contender::{self, Contender, Open, Reader};
 use crate::limits;
 use crate::measure::{Effort, Turn, measure};
@@ -19,6 +20,8 @@ use crate::table::{RECIPES, Recipe, Table};
 #[derive(Debug, Default)]
 pub struct Choice {
     pub quick: bool,
+    /// Whether files are taken out of memory before every call.
+    pub cold: bool,
     pub tables: Vec<String>,
     pub metrics: Vec<Metric>,
     pub contenders: Vec<String>,
@@ -55,6 +58,9 @@ impl Choice {
     }
 
     fn wants(&self, metric: Metric) -> bool {
+        if self.cold && !Metric::COLD.contains(&metric) {
+            return false;
+        }
         self.metrics.is_empty() || self.metrics.contains(&metric)
     }
 }
@@ -66,9 +72,10 @@ pub fn run(choice: &Choice, folder: &Path) -> Result<Results> {
         processor: process::processor(),
         cores: process::cores(),
         quick: choice.quick,
+        cold: choice.cold,
         load: [process::load()?, 0.0],
         seconds: 0.0,
-        limits: limits::measure(folder)?,
+        limits: if choice.cold { cold::limits(folder)? } else { limits::measure(folder)? },
         tables: Vec::new(),
         cells: Vec::new(),
     };
@@ -193,7 +200,11 @@ impl<'a> Bout<'a> {
     fn read(&self, metric: Metric) -> Result<Vec<Cell>> {
         let threads = if metric == Metric::ScanAll { process::cores() } else { 1 };
         let pinned = matches!(metric, Metric::Scan | Metric::Column);
-        let turns = (0..self.contenders.len()).map(|index| self.turn(index, metric, threads));
+        let turns = (0..self.contenders.len()).map(|index| {
+            let turn = self.turn(index, metric, threads)?;
+            let file = self.files[index].as_path();
+            Ok(if self.choice.cold { turn.cold(move || cold::evict(file)) } else { turn })
+        });
         let turns = turns.collect::<Result<Vec<_>>>()?;
         process::run_on(if pinned { 1 } else { process::cores() })?;
         let cells = measure(self.table.name, metric, Effort::new(self.choice.quick), turns);

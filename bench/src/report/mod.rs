@@ -12,6 +12,9 @@ pub use chart::chart;
 
 /// The whole report, in Markdown.
 pub fn text(results: &Results) -> String {
+    if results.cold {
+        return cold(results);
+    }
     let mut text = String::from("# lancet beside its peers\n\n");
     head(&mut text, results);
     limits(&mut text, results);
@@ -20,7 +23,9 @@ pub fn text(results: &Results) -> String {
     for metric in Metric::ALL {
         figures(&mut text, results, metric);
     }
-    reads(&mut text, results);
+    for metric in [Metric::Scan, Metric::Open, Metric::Take1, Metric::Take100, Metric::Take10k] {
+        reads(&mut text, results, metric);
+    }
     text
 }
 
@@ -29,6 +34,31 @@ macro_rules! put {
     ($text:expr, $($rest:tt)*) => {{
         let _ = writeln!($text, $($rest)*);
     }};
+}
+
+/// The report of files that are not in memory, which is a part of the whole one.
+fn cold(results: &Results) -> String {
+    let mut text = String::from("# Cold: files that are not in memory\n\n");
+    let Results { seconds, load, .. } = results;
+    put!(
+        text,
+        "Made by `run --cold`: the file is taken out of the page cache before every call. The open reader has seen \
+         the file before, and may have kept what it likes. {seconds:.0} s; load {:.2} before, {:.2} after.\n",
+        load[0],
+        load[1]
+    );
+    put!(text, "| the device | | |\n|---|---:|---|");
+    for limit in &results.limits {
+        put!(text, "| {} | {} | {} |", limit.name, digits(limit.value), limit.unit);
+    }
+    put!(text, "");
+    for metric in Metric::COLD {
+        figures(&mut text, results, metric);
+    }
+    for metric in [Metric::Open, Metric::Take1, Metric::Take100, Metric::Take10k] {
+        reads(&mut text, results, metric);
+    }
+    text.replace("\n## ", "\n## Cold: ")
 }
 
 fn head(text: &mut String, results: &Results) {
@@ -135,14 +165,12 @@ fn figures(text: &mut String, results: &Results, metric: Metric) {
     });
 }
 
-fn reads(text: &mut String, results: &Results) {
-    for metric in [Metric::Scan, Metric::Open, Metric::Take1, Metric::Take100, Metric::Take10k] {
-        let title = format!("{}: read calls and MB read", metric.title());
-        grid(text, results, metric, &title, |results, table, name| {
-            let cell = results.cell(table, name, metric)?;
-            Some(format!("{} / {}", cell.reads, digits(cell.read_bytes as f64 / 1e6)))
-        });
-    }
+fn reads(text: &mut String, results: &Results, metric: Metric) {
+    let title = format!("{}: read calls and MB read", metric.title());
+    grid(text, results, metric, &title, |results, table, name| {
+        let cell = results.cell(table, name, metric)?;
+        Some(format!("{} / {}", cell.reads, digits(cell.read_bytes as f64 / 1e6)))
+    });
 }
 
 fn grid(
