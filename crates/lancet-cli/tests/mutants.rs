@@ -23,6 +23,10 @@ static LIMITED: Limited<MOST_BYTES> = Limited;
 
 fn main() {
     let verbs = Verbs::new(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants-of-verbs"));
-    seeds::each("mutants of every verb", |seed| verbs.check(seed));
+    seeds::each("mutants of every verb", |seed| {
+        verbs.check(seed);
+        #[cfg(feature = "sql")]
+        verbs.query(seed);
+    });
     verbs.judge();
 }

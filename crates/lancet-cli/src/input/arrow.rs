@@ -28,8 +28,7 @@ pub fn open(path: &Path) -> Result<Input> {
         return Err(Error::new(what).about(path));
     }
     let mut walk = Walk { file, len, rows: 0 };
-    let start = walk.read(0, walk.len.min(MAGIC.len() as u64)).in_file(path)?;
-    if start == MAGIC {
+    if walk.is_file().in_file(path)? {
         walk.check_file().in_file(path)?;
         let rows = Some(walk.rows);
         let file = walk.rewound().in_file(path)?;
@@ -44,6 +43,17 @@ pub fn open(path: &Path) -> Result<Input> {
     }
 }
 
+/// Fails if a file would be too much for a reader of Arrow.
+#[cfg(feature = "sql")]
+pub fn check(file: File) -> Result<(), String> {
+    let len = file.metadata().map_err(|error| error.to_string())?.len();
+    let mut walk = Walk { file, len, rows: 0 };
+    match walk.is_file()? {
+        true => walk.check_file(),
+        false => walk.check_stream(),
+    }
+}
+
 /// A file whose messages are looked at.
 struct Walk {
     file: File,
@@ -53,6 +63,11 @@ struct Walk {
 }
 
 impl Walk {
+    /// Whether it is a file, not a stream.
+    fn is_file(&mut self) -> Result<bool, String> {
+        Ok(self.read(0, self.len.min(MAGIC.len() as u64))? == MAGIC)
+    }
+
     fn rewound(mut self) -> std::io::Result<File> {
         self.file.seek(SeekFrom::Start(0))?;
         Ok(self.file)

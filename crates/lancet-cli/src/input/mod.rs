@@ -29,6 +29,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use lancet::{FileReader, RowRanges};
 
+#[cfg(feature = "sql")]
+use crate::error::Error;
 use crate::error::{InFile, Result};
 use crate::format::{Format, check_is_file};
 use crate::guard::guarded;
@@ -93,6 +95,21 @@ pub fn open_selection(
         Format::Lance => Ok(whole), // which has read only what was selected
         _ => window::narrow(whole, selection).map_err(|e| e.about(path)),
     }
+}
+
+/// Looks at a file before a reader that believes what it reads: one that would fill the stack or the memory is
+/// refused.
+#[cfg(feature = "sql")]
+pub fn look_at(file: File, path: &Path) -> Result<()> {
+    guarded(DAMAGED, || {
+        let looked = match Format::from_path(path) {
+            Ok(Format::Lance) => Ok(()),
+            Ok(Format::ArrowFile | Format::ArrowStream) => arrow::check(file),
+            // Whatever it is called: the end tells.
+            _ => parquet::check(file),
+        };
+        looked.map_err(Error::new)
+    })
 }
 
 fn open_lance(path: &Path, selection: &Selection) -> Result<Input> {

@@ -30,6 +30,12 @@ pub fn open(path: &Path) -> Result<Input> {
     Ok(stream(schema, Some(rows), counted(batches, rows, path)))
 }
 
+/// Fails if a file would be too much for a reader of Parquet; any other file passes.
+#[cfg(feature = "sql")]
+pub fn check(file: File) -> Result<(), String> {
+    Bounded::new(file).map_err(|error| error.to_string())?.check_footer()
+}
+
 /// Rows of the file. The footer says how many there are and each row group how many it has; a reader that believes
 /// one of them loses rows where they disagree.
 fn rows(metadata: &ParquetMetaData) -> Result<u64, String> {

@@ -3,7 +3,7 @@
 //! What it reads is what it saw first: a file that is replaced meanwhile is an error. What it writes
 //! appears when it has ended well, and goes away otherwise. The formats of DataFusion ask for neither.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -25,7 +25,7 @@ use futures::stream::BoxStream;
 use lancet::NewFile;
 
 use super::upload::Upload;
-use crate::error;
+use crate::{error, input};
 
 /// The file system, as the statement that runs may see it.
 #[derive(Debug, Default)]
@@ -43,6 +43,8 @@ pub(super) struct Work(Mutex<Things>);
 struct Things {
     /// The tags of files, as they were when they were first asked for.
     seen: HashMap<Location, String>,
+    /// Files that may be read.
+    looked_at: HashSet<Location>,
     written: Vec<NewFile>,
     /// Folders that were made for them.
     folders: Vec<PathBuf>,
@@ -58,17 +60,23 @@ impl Drop for Things {
     }
 }
 
-/// A file is not what it was when the statement began.
+/// A file that is not read, or not any further.
 #[derive(Debug)]
-pub(super) struct Changed(PathBuf);
+pub(super) struct Refused {
+    path: PathBuf,
+    why: String,
+}
 
-impl fmt::Display for Changed {
+/// It is not what it was when the statement began.
+const CHANGED: &str = "has changed while it was read; run the statement again";
+
+impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: has changed while it was read; run the statement again", self.0.display())
+        write!(f, "{}: {}", self.path.display(), self.why)
     }
 }
 
-impl std::error::Error for Changed {}
+impl std::error::Error for Refused {}
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -112,11 +120,21 @@ impl Disk {
         NewFile::create(&path).map_err(|error| work.fail(error))
     }
 
-    fn changed(&self, location: &Location) -> Error {
+    fn refused(&self, location: &Location, why: impl Into<String>) -> Error {
         match self.files.path_to_filesystem(location) {
-            Ok(path) => failed(Changed(path)),
+            Ok(path) => failed(Refused { path, why: why.into() }),
             Err(error) => error,
         }
+    }
+
+    /// Looks at a file before the first read of a statement.
+    async fn look_at(&self, at: &Location, file: File, path: PathBuf, work: &Work) -> Result<()> {
+        let looked = tokio::task::spawn_blocking(move || input::look_at(file, &path)).await?;
+        if let Err(error::Error::Message(why) | error::Error::Usage(why)) = looked {
+            return Err(self.refused(at, why));
+        }
+        locked(&work.0).looked_at.insert(at.clone());
+        Ok(())
     }
 }
 
@@ -191,12 +209,21 @@ impl ObjectStore for Disk {
         let work = self.work();
         let seen = locked(&work.0).seen.get(from).cloned();
         options.if_match = options.if_match.or(seen);
+        let only_head = options.head;
         let found = self.files.get_opts(from, options).await;
         if let Err(Error::Precondition { .. }) = found {
-            return Err(self.changed(from));
+            return Err(self.refused(from, CHANGED));
         }
         let found = found?;
         work.saw(&found.meta);
+        if let GetResultPayload::File(file, path) = &found.payload
+            && !only_head
+            && !locked(&work.0).looked_at.contains(from)
+        {
+            // Who reads it goes to a place in it first.
+            let (file, path) = (file.try_clone().map_err(failed)?, path.clone());
+            self.look_at(from, file, path, &work).await?;
+        }
         Ok(found)
     }
 
@@ -216,7 +243,7 @@ impl ObjectStore for Disk {
         });
         match read.await?.map_err(failed)? {
             Some(read) => read.map_err(failed),
-            None => Err(self.changed(from)),
+            None => Err(self.refused(from, CHANGED)),
         }
     }
 

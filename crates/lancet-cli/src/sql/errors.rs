@@ -5,8 +5,10 @@ use datafusion::common::{Column, SchemaError};
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
 
-use super::disk::Changed;
+use super::FAILED;
+use super::disk::Refused;
 use crate::error::Error;
+use crate::guard::last_panic;
 
 /// Columns that an error lists, at most.
 const LISTED: usize = 20;
@@ -15,8 +17,8 @@ const ALIKE: f64 = 0.5;
 
 /// An error of a query in one line, with what to do about it where that is known.
 pub(super) fn told(error: DataFusionError) -> Error {
-    if let Some(changed) = changed(&error) {
-        return Error::new(changed.to_string());
+    if let Some(refused) = refused(&error) {
+        return Error::new(refused.to_string());
     }
     Error::new(one_line(&match error.find_root() {
         DataFusionError::SQL(error, _) => syntax(error),
@@ -30,13 +32,14 @@ pub(super) fn told(error: DataFusionError) -> Error {
         DataFusionError::NotImplemented(message) => {
             format!("this is not supported: {}", planned(message))
         }
+        DataFusionError::ExecutionJoin(_) => format!("{FAILED} ({})", last_panic()),
         DataFusionError::Internal(message) => format!("DataFusion failed: {}", planned(message)),
         other => planned(&other.strip_backtrace()),
     }))
 }
 
-/// The file that has changed, if that is the cause.
-fn changed(error: &DataFusionError) -> Option<&Changed> {
+/// The file that is not read, if that is the cause.
+pub(super) fn refused(error: &DataFusionError) -> Option<&Refused> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     std::iter::from_fn(|| {
         let this = cause?;

@@ -20,6 +20,7 @@ use datafusion::execution::session_state::SessionState;
 use lancet::ReadOptions;
 use lancet_datafusion::LanceFormat;
 
+use super::errors::refused;
 use crate::error::Error;
 use crate::format::{Compression, Format, is_table};
 
@@ -118,6 +119,9 @@ fn first_file(folder: &Path) -> Option<PathBuf> {
 
 /// What went wrong with the files of a name.
 fn about(name: &str, error: DataFusionError) -> DataFusionError {
+    if refused(&error).is_some() {
+        return error; // which names the file
+    }
     let message = match error.find_root() {
         DataFusionError::Plan(message) if message.starts_with("No files found") => {
             "no file is called so".into()

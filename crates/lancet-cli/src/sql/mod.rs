@@ -35,6 +35,7 @@ use tokio::runtime::Runtime;
 use crate::copy::Destination;
 use crate::error::{Error, InFile, Result};
 use crate::format::{Format, check_is_file};
+use crate::guard::{self, guarded};
 use crate::input::Input;
 use crate::units;
 use disk::Disk;
@@ -48,6 +49,9 @@ const TABLE_ROWS: u64 = 100;
 
 /// How long a query that was given up may take to clean up.
 const CLEAN_UP: Duration = Duration::from_secs(5);
+
+/// What a panic of a library is taken for.
+pub(super) const FAILED: &str = "the query failed in a library; one of its files may be damaged";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -158,6 +162,7 @@ impl<'a> Answers<'a> {
     fn start(args: &'a Args, quiet: bool) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(args.resources.threads())
+            .on_thread_start(guard::quiet_thread)
             .enable_all()
             .build()
             .map_err(|error| Error::new(error.to_string()))?;
@@ -175,7 +180,7 @@ impl<'a> Answers<'a> {
             self.interrupt.reset();
             self.disk.begin();
             let destination = if at == last { destination } else { &shown };
-            let answered = self.answer(statement, destination, out);
+            let answered = guarded(FAILED, || self.answer(statement, destination, out));
             let answered = answered.map_err(|error| self.disk.failure().unwrap_or(error));
             // What was written by a statement that failed goes away now, not with the next one.
             if answered.is_err() {

@@ -19,7 +19,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{LogicalType, TimeUnit};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use crate::lancet::Dir;
+use crate::lancet::{Dir, Ran};
 
 /// An Arrow stream of one integer column and no rows.
 fn stream(endianness: Endianness, bits: i32) -> Vec<u8> {
@@ -343,5 +343,11 @@ fn a_schema_without_end_does_not_fill_the_stack() {
     for command in ["schema", "cat"] {
         let message = dir.lancet(&format!("{command} deep.parquet")).failed();
         assert_eq!(message, "deep.parquet: the schema nests deeper than 256 levels");
+    }
+    #[cfg(feature = "sql")]
+    for query in ["SELECT * FROM 'deep.parquet'", "SELECT * FROM '*.parquet'"] {
+        let ran = dir.command("sql").arg(query).output().unwrap();
+        let message = Ran::new(query, ran).failed();
+        assert!(message.ends_with("the schema nests deeper than 256 levels"), "{message}");
     }
 }

@@ -10,10 +10,21 @@ static LIMITED: Limited<MOST_BYTES> = Limited;
 
 /// For some seconds.
 const MUTANTS: u64 = 2_000;
+/// A few hundred of each format.
+#[cfg(feature = "sql")]
+const QUERIES: u64 = 1_500;
 
 #[test]
 fn damaged_files_through_every_verb() {
     let verbs = Verbs::new(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("verbs"));
     (0..MUTANTS).for_each(|seed| verbs.check(seed));
+    verbs.judge();
+}
+
+#[test]
+#[cfg(feature = "sql")]
+fn damaged_files_of_other_formats_in_queries() {
+    let verbs = Verbs::new(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("queries"));
+    (0..QUERIES).for_each(|seed| verbs.query(seed));
     verbs.judge();
 }

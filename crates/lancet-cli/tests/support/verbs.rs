@@ -125,6 +125,25 @@ impl Verbs {
         }
     }
 
+    /// One damaged file through a query. Compressed text is no table.
+    #[cfg(feature = "sql")]
+    pub fn query(&self, seed: u64) {
+        let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let tables: Vec<_> =
+            self.foreign.iter().filter(|(ending, _)| !ending.contains(".")).collect();
+        let (ending, bytes) = tables[random.below(tables.len())];
+        let input = self.path(&format!("table-{seed}"), ending);
+        std::fs::write(&input, damaged(bytes, &mut random)).unwrap();
+        let query = format!("SELECT * FROM '{}'", input.display());
+        let words = ["lancet", "-q", "sql", "--threads", "2", "--limit", "1000", &query];
+        let ran = run_words(words.map(OsString::from));
+        self.outcomes[usize::from(ran.is_err())].fetch_add(1, Ordering::Relaxed);
+        if let Err(message) = &ran {
+            assert!(!message.contains("internal error"), "seed {seed}: {message}");
+        }
+        std::fs::remove_file(input).unwrap();
+    }
+
     /// What is left in the folder when all is done: nothing that a run has begun.
     pub fn judge(&self) {
         let entries = std::fs::read_dir(&self.folder).unwrap();
@@ -138,6 +157,9 @@ impl Verbs {
 
 /// Runs the program in this process.
 fn run(args: &str) -> Result<(), String> {
-    let words = std::iter::once("lancet").chain(args.split_whitespace()).map(OsString::from);
+    run_words(std::iter::once("lancet").chain(args.split_whitespace()).map(OsString::from))
+}
+
+fn run_words(words: impl IntoIterator<Item = OsString>) -> Result<(), String> {
     lancet_cli::run_into(words, &mut Head(READ))
 }
