@@ -10,6 +10,7 @@ mod mutate;
 mod small;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, BinaryArray, Int32Array, RecordBatch, StringArray};
 use lancet::{Comparison, FileReader, FileWriter, Filter, ReadOptions, Version, WriteOptions};
@@ -39,6 +40,26 @@ fn fields_that_have_to_be_looked_at() {
     let reader = open(parts.join());
     let last = reader.scan().columns([format!("field {}", FIELDS - 1)]).build().unwrap();
     assert_eq!(last.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 1);
+}
+
+#[test]
+fn checksums_that_are_all_wrong() {
+    const COLUMNS: usize = 40_000;
+    let numbers: ArrayRef = Arc::new(Int32Array::from(vec![7, 1_000_000]));
+    let columns = (0..COLUMNS).map(|i| (format!("column {i}"), numbers.clone()));
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let options = WriteOptions::default().with_zone_maps(false);
+    let mut file = written(&batch, options);
+    let buffers = Parts::split(&file).unwrap().page_buffers();
+    for (start, size) in buffers.into_iter().filter(|(_, size)| *size > 0) {
+        file[start + size - 1] ^= 0x80;
+    }
+    let start = Instant::now();
+    let problems = open(file).verify().unwrap().problems;
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    assert!(problems.len() >= COLUMNS, "{}", problems.len());
+    let last = problems.iter().rfind(|problem| problem.rule.contains("checksum")).unwrap();
+    assert_eq!(last.column_name.as_deref(), Some("column 39999"), "{last}");
 }
 
 #[test]

@@ -60,6 +60,31 @@ fn what_looks_at_a_part_ends() {
     assert!(dir.lancet(&format!("cat {all} --limit 2")).ok().contains("2 of "));
 }
 
+/// It would take years; what it holds after some seconds is all that it ever holds.
+#[test]
+#[cfg(all(feature = "sql", target_os = "linux"))]
+fn a_sum_over_all_rows_holds_little() {
+    use std::time::{Duration, Instant};
+
+    const MOST_KIB: u64 = 600 << 10;
+    let dir = Dir::new("endless-sum");
+    dir.write("endless.lance", nulls(1 << 40));
+    let mut command = dir.command("sql --threads 2");
+    let mut child = command.arg("SELECT sum(x) FROM 'endless.lance'").spawn().unwrap();
+    let (end, mut most) = (Instant::now() + Duration::from_secs(6), 0);
+    while Instant::now() < end && most < MOST_KIB {
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
+        most = peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(most > 10 << 10, "{most} KiB is less than the program");
+    assert!(most < MOST_KIB, "{most} KiB");
+}
+
 #[test]
 fn many_nulls_are_not_too_many() {
     let dir = Dir::new("endless-nulls");
