@@ -5,7 +5,7 @@
 //! whose own name has dots is found too, and wins over the split. Asking for a field gives all
 //! below it; the order is the order asked for; what is asked for twice comes once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
@@ -27,8 +27,15 @@ pub(crate) struct FileFields {
 /// What is wanted of a field.
 enum Wanted {
     All,
-    /// Children by index, in the order asked for.
-    Some(Vec<(usize, Wanted)>),
+    Some(Children),
+}
+
+/// Some children of a field by index, in the order asked for.
+#[derive(Default)]
+struct Children {
+    list: Vec<(usize, Wanted)>,
+    /// Where each of them is in the list: there may be very many.
+    places: BTreeMap<usize, usize>,
 }
 
 /// Picks the fields called `names` out of the schema and its columns.
@@ -58,7 +65,7 @@ pub(crate) fn project_paths(
     nodes: &[Node],
     paths: impl IntoIterator<Item = Vec<usize>>,
 ) -> FileFields {
-    let mut wanted = Vec::new();
+    let mut wanted = Children::default();
     paths.into_iter().for_each(|path| want(&mut wanted, &path));
     let nodes = pick(nodes, &wanted, keep);
     let fields: Fields = nodes.iter().map(|node| node.field().clone()).collect();
@@ -134,13 +141,13 @@ fn prepend(index: usize, mut path: Vec<usize>) -> Option<Vec<usize>> {
     Some(path)
 }
 
-fn want(wanted: &mut Vec<(usize, Wanted)>, path: &[usize]) {
+fn want(wanted: &mut Children, path: &[usize]) {
     let Some((&index, rest)) = path.split_first() else { return };
-    let place = wanted.iter().position(|(known, _)| *known == index).unwrap_or_else(|| {
-        wanted.push((index, Wanted::Some(Vec::new())));
-        wanted.len().saturating_sub(1)
+    let place = *wanted.places.entry(index).or_insert_with(|| {
+        wanted.list.push((index, Wanted::Some(Children::default())));
+        wanted.list.len().saturating_sub(1)
     });
-    let Some((_, entry)) = wanted.get_mut(place) else { return };
+    let Some((_, entry)) = wanted.list.get_mut(place) else { return };
     match entry {
         Wanted::All => {}
         whole if rest.is_empty() => *whole = Wanted::All,
@@ -150,10 +157,10 @@ fn want(wanted: &mut Vec<(usize, Wanted)>, path: &[usize]) {
 
 fn pick(
     nodes: &[Node],
-    wanted: &[(usize, Wanted)],
+    wanted: &Children,
     keep: impl Fn(&Node, &Wanted) -> Option<Node>,
 ) -> Vec<Node> {
-    wanted.iter().filter_map(|(index, wanted)| keep(nodes.get(*index)?, wanted)).collect()
+    wanted.list.iter().filter_map(|(index, wanted)| keep(nodes.get(*index)?, wanted)).collect()
 }
 
 /// The wanted part of a node.
@@ -166,7 +173,7 @@ fn keep(node: &Node, wanted: &Wanted) -> Option<Node> {
     };
     if let Node::Leaf(leaf) = node {
         let children = packed_children(leaf)?;
-        let kept = wanted.iter().filter_map(|(index, _)| children.get(*index).cloned());
+        let kept = wanted.list.iter().filter_map(|(index, _)| children.get(*index).cloned());
         let field = retyped(DataType::Struct(kept.collect()));
         return Some(Node::Leaf(Leaf { field, ..leaf.clone() }));
     }
