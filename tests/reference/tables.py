@@ -74,7 +74,24 @@ def random_table(seed, profile, version):
         cache_bytes = ONE_PAGE
     if any(is_list(kind) and any(pa.types.is_struct(inner) and has_list(inner) for inner in below(kind)) for kind in types):
         page_bytes = ONE_PAGE
-    return Random(table, random_batches(rng, rows), cache_bytes, page_bytes)
+    batches = random_batches(rng, rows)
+    if any(has_many_entries(column.chunk(0)) for column in table.columns if column.num_chunks):
+        # See `dictionary_array`: all rows in one page.
+        cache_bytes = page_bytes = ONE_PAGE
+        batches = [rows] if rows else []
+    return Random(table, batches, cache_bytes, page_bytes)
+
+
+def has_many_entries(array):
+    """Whether dictionaries in it, one after the other, have more entries than their keys can number."""
+    if pa.types.is_dictionary(array.type):
+        return len(array.dictionary) > most_entries(array.type)
+    if pa.types.is_struct(array.type):
+        return any(has_many_entries(array.field(index)) for index in range(array.type.num_fields))
+    if pa.types.is_map(array.type):
+        return has_many_entries(array.items)
+    is_list = is_a_list(array.type) or pa.types.is_fixed_size_list(array.type)
+    return is_list and has_many_entries(array.values)
 
 
 def below(kind):
@@ -86,6 +103,10 @@ def below(kind):
 
 def is_list_of_structs(kind):
     return pa.types.is_fixed_size_list(kind) and pa.types.is_struct(kind.value_type)
+
+
+def is_a_list(kind):
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind)
 
 
 def is_list(kind):
@@ -111,6 +132,47 @@ def random_column(rng, name, rows, profile, version):
 
 def pick(rng, choices):
     return choices[int(rng.integers(len(choices)))]
+
+
+# ------------------------------------------------------------------ views
+
+def as_views(batches, schema):
+    """The schema and the batches with views instead of strings and binaries, outside of maps and dictionaries."""
+    schema = pa.schema([view_field(field) for field in schema], metadata=schema.metadata)
+    return schema, [pa.RecordBatch.from_arrays([view(array) for array in batch.columns], schema=schema) for batch in batches]
+
+
+def view_field(field):
+    return field.with_type(view_type(field.type))
+
+
+def view_type(kind):
+    if kind == pa.utf8():
+        return pa.string_view()
+    if kind == pa.binary():
+        return pa.binary_view()
+    if pa.types.is_struct(kind):
+        return pa.struct([view_field(kind.field(index)) for index in range(kind.num_fields)])
+    if pa.types.is_list(kind):
+        return pa.list_(view_field(kind.value_field))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(view_field(kind.value_field))
+    return kind
+
+
+def view(array):
+    """The same values. Children are made views one by one: Arrow's cast looks at what nulls cover."""
+    kind = view_type(array.type)
+    if kind == array.type:
+        return array
+    if pa.types.is_struct(kind):
+        children = [view(array.field(index)) for index in range(kind.num_fields)]
+    elif is_a_list(kind):
+        children = [view(array.values)]
+    else:
+        return array.cast(kind)
+    buffers = array.buffers()[:2 if is_a_list(kind) else 1]
+    return pa.Array.from_buffers(kind, len(array), buffers, offset=array.offset, children=children)
 
 
 # ------------------------------------------------------------------ nulls
@@ -280,12 +342,22 @@ def limbs(rng, count, n):
     return values
 
 
+def most_entries(kind):
+    """Entries of a dictionary of a table with several pages: the reference joins the dictionaries of pages without
+    looking for equal entries, and fails when the keys no longer fit."""
+    return 12 if kind.index_type.bit_width == 8 else 120
+
+
 def dictionary_array(rng, kind, n, valid):
-    # The reference joins the dictionaries of several pages without looking for equal entries, and fails
-    # when the keys no longer fit.
-    most = 12 if kind.index_type.bit_width == 8 else 120
-    entries = int(rng.integers(1, min(most, max(1, n)) + 1))
+    entries = int(rng.integers(1, min(most_entries(kind), max(1, n)) + 1))
     values = flat_array(rng, kind.value_type, entries, None)
+    if rng.random() < .5 and kind.index_type.bit_width <= 16:
+        # As many as the keys can number.
+        entries = 1 << kind.index_type.bit_width - pa.types.is_signed_integer(kind.index_type)
+        values = flat_array(rng, kind.value_type, entries, None)
+    elif rng.random() < .2:
+        # Some of them more than once.
+        values = values.take(pa.array(rng.integers(0, entries, entries)))
     keys = rng.integers(0, entries, n).astype(kind.index_type.to_pandas_dtype())
     indices = pa.Array.from_buffers(kind.index_type, n, [bitmap(valid), pa.py_buffer(keys.tobytes())])
     return pa.DictionaryArray.from_arrays(indices, values)
@@ -437,7 +509,9 @@ def map_column(rng, name, n, place):
     return pa.field(name, kind), array
 
 
-VECTOR_ITEMS = INDEX_TYPES + FLOATS * 3 + [pa.bool_()] * 2 + [pa.date32(), pa.timestamp('us'), pa.decimal128(38, 2), pa.binary(3)]
+VECTOR_ITEMS = INDEX_TYPES + FLOATS * 3 + [pa.bool_()] * 2 + [
+    pa.date32(), pa.date64(), pa.time32('s'), pa.time64('ns'), pa.timestamp('us'), pa.timestamp('ns', 'Europe/Berlin'),
+    pa.duration('ms'), pa.decimal128(38, 2), pa.decimal256(76, 3), pa.binary(3)]
 
 
 def vector(rng, name, n):
