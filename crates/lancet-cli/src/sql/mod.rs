@@ -160,12 +160,11 @@ impl<'a> Answers<'a> {
     }
 
     fn start(args: &'a Args, quiet: bool) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(args.resources.threads())
-            .on_thread_start(guard::quiet_thread)
-            .enable_all()
-            .build()
-            .map_err(|error| Error::new(error.to_string()))?;
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        runtime.worker_threads(args.resources.threads()).on_thread_start(guard::quiet_thread);
+        let runtime = guarded("cannot start the threads of the query, see --threads", || {
+            runtime.enable_all().build().map_err(|error| Error::new(error.to_string()))
+        })?;
         let disk = Arc::new(Disk::default());
         let ctx = args.resources.session(disk.clone()).map_err(told)?;
         let interrupt = Interrupt::listen().map_err(|error| Error::new(error.to_string()))?;

@@ -17,6 +17,17 @@ fn sql(dir: &Dir, query: &str, options: &str) -> Ran {
 }
 
 #[test]
+fn threads_that_cannot_be_started_are_told() {
+    let dir = dir("sql-threads");
+    let mut command = dir.command("sql");
+    // Stacks that are too large for any thread but the first.
+    command.env("RUST_MIN_STACK", (1_u64 << 50).to_string());
+    let ran = command.arg("SELECT * FROM 'people.lance'").output().unwrap();
+    let message = Ran::new("without threads", ran).failed();
+    assert!(message.starts_with("cannot start the threads of the query"), "{message}");
+}
+
+#[test]
 fn lance_beside_parquet_in_all_formats() {
     let dir = dir("sql-formats");
     let query = "SELECT p.name, c.name AS city FROM 'people.lance' p \
