@@ -72,11 +72,16 @@ fn calls_with_a_lock_that_other_tasks_want_end() {
     in_time(move || {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let (lock, three) = (Mutex::new(()), table.slice(0, 3));
+        let alone = || ReadOptions::default().with_threads(1);
+        let file = written(&three, write_options());
         pool.scope(|scope| {
             for _ in 0..20 {
                 scope.spawn(|_| {
                     let held = lock.lock().unwrap();
                     read_and_write(&reader, &three);
+                    assert!(written(&three, write_options().with_threads(1)) == file);
+                    let reader = FileReader::from_bytes(file.clone(), alone()).unwrap();
+                    assert_eq!(scan(&reader), 3);
                     drop(held);
                 });
             }

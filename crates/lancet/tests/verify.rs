@@ -243,6 +243,7 @@ fn takes_of_one_row_read_and_check_little() {
     assert_eq!(rounds.len(), 1, "the checksums are known, or come along: {rounds:?}");
     let read: u64 = rounds.iter().flatten().map(Span::len).sum();
     assert!(read > 0 && read <= 16 << 10, "{read} bytes for one number");
+    assert_eq!(rounds[0].len(), 1, "checksums are kept: {rounds:?}");
 }
 
 #[test]
@@ -311,6 +312,26 @@ fn metadata_is_checked_within_its_limit() {
 }
 
 #[test]
+fn what_has_no_checksum_is_told() {
+    let file = write(&many_blocks(), Version::V2_2);
+    let mut magics = file.windows(8).enumerate().filter(|(_, window)| *window == b"LANCETX4");
+    let (start, end) = (magics.next().unwrap().0, magics.next_back().unwrap().0 + 8);
+    let number = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
+    let mut rules = std::collections::BTreeSet::new();
+    for entry in 0..number(end - 24) as usize {
+        // The checksum of all but the last byte of a buffer.
+        let (mut forged, size) = (file.clone(), start + 8 + 24 * entry + 8);
+        forged[size..size + 8].copy_from_slice(&(number(size) - 1).to_le_bytes());
+        let own = xxhash_rust::xxh3::xxh3_64(&forged[start..end - 16]);
+        forged[end - 16..end - 8].copy_from_slice(&own.to_le_bytes());
+        let found = FileReader::from_bytes(forged, ReadOptions::default()).unwrap().verify();
+        rules.extend(found.unwrap().problems.into_iter().map(|problem| problem.rule));
+    }
+    let expected = ["the buffer has no checksum", "the zone map has no checksum"];
+    assert_eq!(rules.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn checksums_can_be_required() {
     let required = || ReadOptions::default().with_require_checksums(true);
     let table = many_blocks();
@@ -336,11 +357,25 @@ fn checksums_of_older_releases_are_still_compared() {
     let found = reader.verify().unwrap();
     assert!(found.problems.is_empty() && found.num_checksums > 0, "{found:?}");
     assert_eq!(reader.user_buffers().unwrap().len(), 0);
+    let has_checksum = |rule: &str| rule.contains("checksum");
+    let problems = |file| {
+        let reader = FileReader::from_bytes(file, ReadOptions::default()).unwrap();
+        reader.verify().unwrap().problems
+    };
+    let mut noticed = 0;
     for (start, size) in Parts::split(&file).unwrap().page_buffers() {
         let mut changed = file.clone();
         changed[start + size / 2] ^= 1;
-        let found =
-            FileReader::from_bytes(changed, ReadOptions::default()).unwrap().verify().unwrap();
-        assert!(found.problems.iter().any(|p| p.rule.contains("checksum")), "{:?}", found.problems);
+        let found = problems(changed.clone());
+        assert!(found.iter().any(|problem| has_checksum(&problem.rule)), "{found:?}");
+        let read = read_all(changed, required());
+        noticed += u32::from(matches!(read, Err(Error::Corrupt(c)) if has_checksum(&c.rule)));
     }
+    assert!(noticed > 0, "reads of whole buffers");
+    let mut changed = file.clone();
+    let name = file.windows(2).rposition(|window| window == b"id").unwrap();
+    changed[name] = b'I';
+    let found = problems(changed.clone());
+    assert!(found.iter().any(|problem| problem.rule.contains("metadata of the file")), "{found:?}");
+    assert!(matches!(FileReader::from_bytes(changed, required()), Err(Error::Corrupt(_))));
 }

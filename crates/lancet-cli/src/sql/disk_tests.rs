@@ -61,6 +61,18 @@ fn a_statement_reads_what_it_saw_first() {
             assert_eq!(found, "new");
             replace(&path, "old");
         }
+        // What was listed is what is read, if at all: plans are made of the sizes of files.
+        let place = location(&folder);
+        for with_folders in [false, true] {
+            let disk = Disk::default();
+            let listed = match with_folders {
+                true => disk.list_with_delimiter(Some(&place)).await.unwrap().objects.len(),
+                false => disk.list(Some(&place)).try_collect::<Vec<_>>().await.unwrap().len(),
+            };
+            assert_eq!(listed, 1);
+            replace(&path, "newer");
+            has_changed(disk.get_range(&at, 0..1).await);
+        }
     });
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -74,11 +74,32 @@ fn other_buffers_are_no_checksums() {
 #[test]
 fn numbers_that_do_not_fit_are_refused() {
     let bytes = example();
-    let at = bytes.len() - 24;
-    for count in [0, 1, 3, 1 << 32, u64::MAX / 24, u64::MAX] {
+    let end = bytes.len() - 16;
+    // With a checksum that fits.
+    let forged = |at: usize, number: u64| {
         let mut forged = bytes.clone();
-        forged[at..at + 8].copy_from_slice(&count.to_le_bytes());
-        let error = read(&forged).unwrap_err().to_string();
-        assert!(error.contains("checksum"), "{error}");
+        forged[at..at + 8].copy_from_slice(&number.to_le_bytes());
+        let own = xxh3_64(&forged[..end]);
+        forged[end..end + 8].copy_from_slice(&own.to_le_bytes());
+        read(&forged)
+    };
+    assert!(forged(end - 8, 2).is_ok());
+    // How many buffers there are.
+    for count in [0, 100, 1 << 32, u64::MAX / 24, u64::MAX] {
+        let error = forged(end - 8, count).unwrap_err().to_string();
+        assert!(error.contains(&format!("{count} checksums of buffers")), "{error}");
+    }
+    // Where the checksums are.
+    for start in [0, START - 1, START + 64, u64::MAX] {
+        let error = forged(end - 16, start).unwrap_err().to_string();
+        assert!(error.contains(&format!("the checksums are at {start} ")), "{error}");
+    }
+    // Buffers that overlap, or lie behind each other in the wrong order.
+    for (at, number) in [(8, 33), (16, 33), (16, u64::MAX), (32, 0), (32, 2)] {
+        let error = forged(at, number).unwrap_err().to_string();
+        assert!(
+            error.contains("checksum 1 is for") || at == 16 && error.contains("checksum 0"),
+            "{error}"
+        );
     }
 }
