@@ -66,7 +66,7 @@ fn what_looks_at_a_part_ends() {
 fn a_sum_over_all_rows_holds_little() {
     use std::time::{Duration, Instant};
 
-    const MOST_KIB: u64 = 600 << 10;
+    const MOST_KIB: u64 = 400 << 10;
     let dir = Dir::new("endless-sum");
     dir.write("endless.lance", nulls(1 << 40));
     let mut command = dir.command("sql --threads 2");
