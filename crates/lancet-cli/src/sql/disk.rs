@@ -129,7 +129,13 @@ impl Disk {
 
     /// Looks at a file before the first read of a statement.
     async fn look_at(&self, at: &Location, file: File, path: PathBuf, work: &Work) -> Result<()> {
-        let looked = tokio::task::spawn_blocking(move || input::look_at(file, &path)).await?;
+        let look = move || {
+            // Who reads it begins where this ends.
+            let mut same = file.try_clone()?;
+            let looked = input::look_at(file, &path);
+            same.rewind().map(|()| looked)
+        };
+        let looked = tokio::task::spawn_blocking(look).await?.map_err(failed)?;
         if let Err(error::Error::Message(why) | error::Error::Usage(why)) = looked {
             return Err(self.refused(at, why));
         }
@@ -220,7 +226,6 @@ impl ObjectStore for Disk {
             && !only_head
             && !locked(&work.0).looked_at.contains(from)
         {
-            // Who reads it goes to a place in it first.
             let (file, path) = (file.try_clone().map_err(failed)?, path.clone());
             self.look_at(from, file, path, &work).await?;
         }
