@@ -194,6 +194,37 @@ pub fn check_logical_type(name: &str) -> Result<()> {
     schema::logical::parse(name).map(|_| ())
 }
 
+/// A field as messages of the format have it, without its children.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct StoredField<'a> {
+    pub name: &'a str,
+    pub logical_type: &'a str,
+    pub nullable: bool,
+    pub extension_name: &'a str,
+    pub metadata: &'a std::collections::BTreeMap<String, Vec<u8>>,
+}
+
+/// The Arrow field of a message, for `lancet-table`, whose manifests hold the same messages as files do.
+#[doc(hidden)]
+pub fn field_of_message(
+    field: StoredField<'_>,
+    children: Vec<arrow_schema::FieldRef>,
+) -> Result<arrow_schema::FieldRef> {
+    schema::fields::field_of(field, children)
+}
+
+/// Work on the helpers of this crate, for `lancet-table`: the results come in the order of the items.
+#[doc(hidden)]
+pub fn in_parallel<T, R, F>(threads: usize, items: Vec<T>, work: F) -> Result<Vec<R>>
+where
+    T: Send + 'static,
+    R: Send + 'static,
+    F: Fn(T) -> Result<R> + Send + Sync + 'static,
+{
+    parallel::in_parallel(threads, items, work)
+}
+
 /// The example of the README, compiled with the others.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

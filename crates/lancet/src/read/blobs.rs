@@ -49,7 +49,11 @@ pub struct BlobDescription {
 impl BlobColumn {
     /// The column with this name, whose metadata is not loaded yet.
     pub(super) fn new(file: &Arc<OpenFile>, column: &str) -> Result<Self> {
-        let columns = file.project([column])?;
+        Self::of(file, file.project([column])?, &format!("`{column}`"))
+    }
+
+    /// The one column of a projection, which errors call `name`.
+    pub(super) fn of(file: &Arc<OpenFile>, columns: Projection, name: &str) -> Result<Self> {
         let mut depth = 0_usize;
         let mut nodes = columns.nodes();
         while let [Node::Struct { children, .. }] = nodes {
@@ -60,7 +64,7 @@ impl BlobColumn {
             [Node::Leaf(leaf)]
                 if leaf.kind == LeafKind::Blob
                     || leaf.kind == LeafKind::PackedStruct && is_blob(&leaf.stored) => {}
-            _ => return Err(Error::invalid(format!("`{column}` is not a blob column"))),
+            _ => return Err(Error::invalid(format!("{name} is not a blob column"))),
         }
         let columns = columns.with_blobs_described()?;
         Ok(Self { file: file.clone(), columns, num_rows: 0, depth })

@@ -10,6 +10,7 @@
 //! | `rows_read`, `layouts/`, `arrays/` | rows to a batch: one machine, with 2.1 and 2.2 and 2.0 as its two kinds |
 //! | `checked` | the same reads, compared with the checksums of the file |
 //! | `steps` | longer reads, as sequences of others: zone maps, blobs, `scan_plan`, `check/` |
+//! | `by_number` | columns by their numbers and filters over batches, for tables |
 //! | `blocking/` | the reader for files on disk and in memory: sources, threads |
 
 #![cfg_attr(
@@ -24,6 +25,7 @@
 mod arrays;
 mod blobs;
 mod blocking;
+mod by_number;
 mod cache;
 mod check;
 mod checked;

@@ -173,7 +173,7 @@ impl<'a> Sieve<'a> {
 }
 
 /// The values at the end of a path; null where something around them is null.
-fn column_at(batch: &RecordBatch, path: &[usize]) -> Option<ArrayRef> {
+pub(super) fn column_at(batch: &RecordBatch, path: &[usize]) -> Option<ArrayRef> {
     let (first, rest) = path.split_first()?;
     let mut values = batch.columns().get(*first)?.clone();
     let mut around: Option<NullBuffer> = None;

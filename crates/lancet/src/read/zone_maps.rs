@@ -38,7 +38,7 @@ pub(super) struct MappedLeaf {
 
 impl MappedLeaf {
     /// The leaf at the end of a path, if only structs are around it.
-    fn at(nodes: &[Node], path: Vec<usize>) -> Option<Self> {
+    pub(super) fn at(nodes: &[Node], path: Vec<usize>) -> Option<Self> {
         let (first, rest) = path.split_first()?;
         let mut node = nodes.get(*first)?;
         for index in rest {

@@ -268,6 +268,19 @@ impl<'a> Tree<'a> {
     }
 }
 
+/// The field of a message that is not in a file, with its children.
+pub(crate) fn field_of(field: crate::StoredField<'_>, children: Vec<FieldRef>) -> Result<FieldRef> {
+    let message = file::Field {
+        name: field.name.to_owned(),
+        logical_type: field.logical_type.to_owned(),
+        nullable: field.nullable,
+        extension_name: field.extension_name.to_owned(),
+        metadata: field.metadata.clone(),
+        ..Default::default()
+    };
+    arrow_field(&message, children)
+}
+
 /// A struct that tells where the bytes of a blob are.
 fn is_blob_v2(field: &file::Field) -> bool {
     let truthy = |key: &str| {
