@@ -6,6 +6,7 @@
 use prost::encoding::{WireType, decode_key, decode_varint};
 
 use crate::error::Problem;
+use crate::unknown::Kept;
 use crate::{data_file, fields, fragment, manifest, proto};
 
 /// A list that grows holds its old half and its new whole for a moment.
@@ -15,10 +16,10 @@ const ENTRY_BYTES: usize = 256;
 /// An id in the sets of ids that must differ, and a field in the map of parents.
 const SET_BYTES: usize = 64;
 
-const FIELD_BYTES: usize = part::<proto::Field, fields::Field>();
-const FRAGMENT_BYTES: usize = part::<proto::DataFragment, fragment::Fragment>();
-const DATA_FILE_BYTES: usize = part::<proto::DataFile, data_file::DataFile>();
-const BASE_PATH_BYTES: usize = part::<proto::BasePath, manifest::BasePath>();
+const FIELD_BYTES: usize = part::<Kept<proto::Field>, fields::Field>();
+const FRAGMENT_BYTES: usize = part::<Kept<proto::DataFragment>, fragment::Fragment>();
+const DATA_FILE_BYTES: usize = part::<Kept<proto::DataFile>, data_file::DataFile>();
+const BASE_PATH_BYTES: usize = part::<Kept<proto::BasePath>, manifest::BasePath>();
 /// A byte of a packed list of numbers, or a number that stands alone; and once more, to be sorted.
 const NUMBER_BYTES: usize = size_of::<i32>() * GROWTH * 2;
 /// A byte string in a list of them.
@@ -126,20 +127,20 @@ mod tests {
 
     #[test]
     fn what_costs_little_in_the_file_is_counted() {
-        let fragments = vec![proto::DataFragment::default(); 100];
+        let fragments = vec![Kept::<proto::DataFragment>::default(); 100];
         let mut manifest = proto::Manifest { fragments, ..Default::default() };
         assert_eq!(manifest.encoded_len(), 200);
         assert_eq!(cost(&manifest), 100 * FRAGMENT_BYTES + 400);
 
         let file = proto::DataFile { fields: vec![1; 50], ..Default::default() };
         manifest.fragments.truncate(1);
-        manifest.fragments[0].files = vec![file; 10];
+        manifest.fragments[0].files = vec![file.into(); 10];
         let least = 10 * (DATA_FILE_BYTES + 50 * size_of::<i32>());
         assert!(cost(&manifest) > least);
 
         let metadata = (0..10).map(|i| (i.to_string(), vec![])).collect();
         let field = proto::Field { metadata, ..Default::default() };
-        let manifest = proto::Manifest { fields: vec![field; 7], ..Default::default() };
+        let manifest = proto::Manifest { fields: vec![field.into(); 7], ..Default::default() };
         assert!(cost(&manifest) > 7 * (FIELD_BYTES + 10 * ENTRY_BYTES));
     }
 

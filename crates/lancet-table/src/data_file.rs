@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::error::{Problem, ensure};
 use crate::proto;
+use crate::unknown::{Kept, UnknownFields};
 
 /// The folder of the data files, below that of the table.
 pub const DATA_DIR: &str = "data";
@@ -87,10 +88,14 @@ pub struct DataFile {
     pub columns: Vec<i32>,
     /// Its version.
     pub version: FileVersion,
+    /// The numbers that the manifest has for it: some versions have several.
+    pub(crate) version_numbers: (u32, u32),
     /// Its size, if the manifest tells it.
     pub size_bytes: Option<u64>,
     /// The base path it lies under; `None` for the table's own folder.
     pub base: Option<u32>,
+    /// What else the manifest says of it.
+    pub unknown: UnknownFields,
 }
 
 /// What the files of a table have in common.
@@ -118,13 +123,17 @@ impl DataFile {
         self.columns.get(at).and_then(|column| u32::try_from(*column).ok())
     }
 
-    pub(crate) fn check(message: proto::DataFile, rules: &Rules<'_>) -> Result<Self, Problem> {
+    pub(crate) fn check(
+        message: Kept<proto::DataFile>,
+        rules: &Rules<'_>,
+    ) -> Result<Self, Problem> {
         let name = message.path.clone();
         let checked = Self::check_inner(message, rules);
         checked.map_err(|problem| problem.within(&format!("data file `{}`", name.escape_debug())))
     }
 
-    fn check_inner(message: proto::DataFile, rules: &Rules<'_>) -> Result<Self, Problem> {
+    fn check_inner(message: Kept<proto::DataFile>, rules: &Rules<'_>) -> Result<Self, Problem> {
+        let Kept { message, unknown } = message;
         ensure!(is_name(&message.path), "its path must be the plain name of a file");
         let (major, minor) = (message.file_major_version, message.file_minor_version);
         let file = Self {
@@ -132,8 +141,10 @@ impl DataFile {
             fields: message.fields,
             columns: message.column_indices,
             version: FileVersion::from_numbers(major, minor)?,
+            version_numbers: (major, minor),
             size_bytes: (message.file_size_bytes > 0).then_some(message.file_size_bytes),
             base: message.base_id,
+            unknown,
         };
         if let Some(version) = rules.version {
             ensure!(

@@ -3,6 +3,7 @@
 use crate::data_file::Rules;
 use crate::error::{Problem, ensure};
 use crate::proto;
+use crate::unknown::{Kept, UnknownFields};
 
 /// The folder of the deletion files, below that of the table.
 pub const DELETIONS_DIR: &str = "_deletions";
@@ -17,7 +18,7 @@ pub enum DeletionKind {
 }
 
 /// The deletion file of a fragment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeletionFile {
     /// What it is.
@@ -30,6 +31,8 @@ pub struct DeletionFile {
     pub num_deleted_rows: Option<u64>,
     /// The base path it lies under; `None` for the table's own folder.
     pub base: Option<u32>,
+    /// What else the manifest says of it.
+    pub unknown: UnknownFields,
 }
 
 impl DeletionFile {
@@ -43,7 +46,7 @@ impl DeletionFile {
     }
 
     pub(crate) fn check(
-        message: proto::DeletionFile,
+        message: Kept<proto::DeletionFile>,
         physical_rows: Option<u64>,
         rules: &Rules<'_>,
     ) -> Result<Self, Problem> {
@@ -52,10 +55,11 @@ impl DeletionFile {
     }
 
     fn check_inner(
-        message: proto::DeletionFile,
+        message: Kept<proto::DeletionFile>,
         physical_rows: Option<u64>,
         rules: &Rules<'_>,
     ) -> Result<Self, Problem> {
+        let Kept { message, unknown } = message;
         let kind = match message.file_type {
             0 => DeletionKind::Arrow,
             1 => DeletionKind::Roaring,
@@ -74,6 +78,7 @@ impl DeletionFile {
             id: message.id,
             num_deleted_rows: (deleted > 0).then_some(deleted),
             base: message.base_id,
+            unknown,
         })
     }
 }

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::{Problem, ensure};
 use crate::proto;
+use crate::unknown::{Kept, UnknownFields};
 
 /// Fields nest at most this deep, as in data files.
 const MAX_DEPTH: usize = 64;
 /// What stands for the parent of a field at the top.
-const NO_PARENT: i32 = -1;
+pub(crate) const NO_PARENT: i32 = -1;
 
 /// One field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,12 +25,16 @@ pub struct Field {
     pub logical_type: String,
     /// Whether it may be null.
     pub nullable: bool,
+    /// The name of its Arrow extension type; empty for none.
+    pub extension_name: String,
     /// Its Arrow metadata.
     pub metadata: BTreeMap<String, Vec<u8>>,
+    /// What else the manifest says of it.
+    pub unknown: UnknownFields,
 }
 
 /// The fields, checked: ids are used once, parents come first, types are known.
-pub(crate) fn check(messages: Vec<proto::Field>) -> Result<Vec<Field>, Problem> {
+pub(crate) fn check(messages: Vec<Kept<proto::Field>>) -> Result<Vec<Field>, Problem> {
     let mut depths = HashMap::with_capacity(messages.len());
     let mut fields = Vec::with_capacity(messages.len());
     for message in messages {
@@ -41,7 +46,11 @@ pub(crate) fn check(messages: Vec<proto::Field>) -> Result<Vec<Field>, Problem> 
     Ok(fields)
 }
 
-fn check_one(message: proto::Field, depths: &mut HashMap<i32, usize>) -> Result<Field, Problem> {
+fn check_one(
+    message: Kept<proto::Field>,
+    depths: &mut HashMap<i32, usize>,
+) -> Result<Field, Problem> {
+    let Kept { message, unknown } = message;
     let (id, parent) = (message.id, message.parent_id);
     ensure!(id >= 0, "its id is {id}, and negative ids are reserved");
     let depth = match depths.get(&parent) {
@@ -61,7 +70,9 @@ fn check_one(message: proto::Field, depths: &mut HashMap<i32, usize>) -> Result<
         name: message.name,
         logical_type: message.logical_type,
         nullable: message.nullable,
+        extension_name: message.extension_name,
         metadata: message.metadata,
+        unknown,
     })
 }
 

@@ -5,6 +5,7 @@ use crate::deletion::DeletionFile;
 use crate::error::{Problem, ensure};
 use crate::proto;
 use crate::row_ids::Stored;
+use crate::unknown::{Kept, UnknownFields};
 
 /// Rows of the table that lie in the same files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,12 +25,14 @@ pub struct Fragment {
     pub created: Option<Stored>,
     /// The version in which each row was last changed, as stored.
     pub last_updated: Option<Stored>,
+    /// What else the manifest says of it.
+    pub unknown: UnknownFields,
 }
 
 impl Fragment {
     /// Its deleted rows; `None` if only the deletion file tells.
     pub fn num_deleted_rows(&self) -> Option<u64> {
-        self.deletion_file.map_or(Some(0), |file| file.num_deleted_rows)
+        self.deletion_file.as_ref().map_or(Some(0), |file| file.num_deleted_rows)
     }
 
     /// Its rows without the deleted ones; `None` if only the files tell.
@@ -37,13 +40,17 @@ impl Fragment {
         self.physical_rows?.checked_sub(self.num_deleted_rows()?)
     }
 
-    pub(crate) fn check(message: proto::DataFragment, rules: &Rules<'_>) -> Result<Self, Problem> {
+    pub(crate) fn check(
+        message: Kept<proto::DataFragment>,
+        rules: &Rules<'_>,
+    ) -> Result<Self, Problem> {
         let id = message.id;
         let checked = Self::check_inner(message, rules);
         checked.map_err(|problem| problem.within(&format!("fragment {id}")))
     }
 
-    fn check_inner(message: proto::DataFragment, rules: &Rules<'_>) -> Result<Self, Problem> {
+    fn check_inner(message: Kept<proto::DataFragment>, rules: &Rules<'_>) -> Result<Self, Problem> {
+        let Kept { message, unknown } = message;
         // The last number is kept free: the address of its last row would be that of no row.
         let id = u32::try_from(message.id).ok().filter(|id| *id < u32::MAX);
         let Some(id) = id else {
@@ -71,6 +78,7 @@ impl Fragment {
             created: Stored::of_created(message.created, &files)?,
             last_updated: Stored::of_last_updated(message.last_updated, &files)?,
             files,
+            unknown,
         })
     }
 }

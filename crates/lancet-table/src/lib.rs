@@ -50,9 +50,11 @@ pub mod fields;
 pub mod flags;
 pub mod fragment;
 pub mod manifest;
+mod message;
 pub mod names;
 mod proto;
 pub mod row_ids;
+mod unknown;
 
 #[cfg(test)]
 mod tests;
@@ -63,6 +65,7 @@ pub use error::{Error, Result};
 pub use fields::Field;
 pub use flags::Flags;
 pub use fragment::Fragment;
-pub use manifest::{BasePath, Limits, Manifest};
+pub use manifest::{BasePath, Limits, Manifest, Writer};
 pub use names::{Naming, VersionName, Versions};
 pub use row_ids::{RowIds, Stored};
+pub use unknown::UnknownFields;

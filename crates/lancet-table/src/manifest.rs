@@ -11,6 +11,7 @@ use crate::fields::{self, Field};
 use crate::flags::{self, Flags};
 use crate::fragment::Fragment;
 use crate::names::VersionName;
+use crate::unknown::{Kept, UnknownFields};
 use crate::{container, cost, proto};
 
 /// What parsing may cost.
@@ -39,7 +40,7 @@ pub struct Manifest {
     /// When it was written: nanoseconds since 1970.
     pub timestamp_nanos: Option<i128>,
     /// The program that wrote it, with its version.
-    pub writer: Option<(String, String)>,
+    pub writer: Option<Writer>,
     /// A name of the version, in old tables.
     pub tag: String,
     /// The branch it belongs to; `None` for the main one.
@@ -72,6 +73,20 @@ pub struct Manifest {
     pub transaction_file: String,
     /// Where in the file the indexes are listed.
     pub index_section: Option<u64>,
+    /// What else the manifest says.
+    pub unknown: UnknownFields,
+}
+
+/// The program that wrote a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Writer {
+    /// Its name.
+    pub library: String,
+    /// Its version.
+    pub version: String,
+    /// What else the manifest says of it.
+    pub unknown: UnknownFields,
 }
 
 /// Another place where files of the table lie. It is what the manifest says: do not follow it unless
@@ -87,6 +102,8 @@ pub struct BasePath {
     pub is_table: bool,
     /// The folder.
     pub path: String,
+    /// What else the manifest says of it.
+    pub unknown: UnknownFields,
 }
 
 impl Manifest {
@@ -122,9 +139,10 @@ impl Manifest {
     }
 
     fn decode(file: &str, message: &[u8]) -> Result<Self, Problem> {
-        let message = proto::Manifest::decode(message).map_err(|error| {
+        let message = Kept::<proto::Manifest>::decode(message).map_err(|error| {
             Problem::corrupt(format!("the manifest message does not decode: {error}"))
         })?;
+        let Kept { message, unknown } = message;
         check_version(file, message.version)?;
         let (reader_flags, writer_flags) =
             (Flags(message.reader_feature_flags), Flags(message.writer_feature_flags));
@@ -146,7 +164,7 @@ impl Manifest {
             file: file.to_owned(),
             version: message.version,
             timestamp_nanos: message.timestamp.map(nanos),
-            writer: message.writer_version.map(|writer| (writer.library, writer.version)),
+            writer: message.writer_version.map(writer),
             tag: message.tag,
             branch: message.branch,
             reader_flags,
@@ -163,6 +181,7 @@ impl Manifest {
             base_paths,
             transaction_file: message.transaction_file,
             index_section: message.index_section,
+            unknown,
         })
     }
 }
@@ -177,8 +196,8 @@ fn check_version(file: &str, version: u64) -> Result<(), Problem> {
     Ok(())
 }
 
-fn data_format(message: proto::DataFormat) -> Result<FileVersion, Problem> {
-    let name = message.file_format;
+fn data_format(message: Kept<proto::DataFormat>) -> Result<FileVersion, Problem> {
+    let name = &message.file_format;
     if name != "lance" {
         let what = format!("the data files are `{}` files, not Lance files", name.escape_debug());
         return Err(Problem::Unsupported(what));
@@ -186,25 +205,30 @@ fn data_format(message: proto::DataFormat) -> Result<FileVersion, Problem> {
     FileVersion::from_name(&message.version)
 }
 
+fn writer(Kept { message, unknown }: Kept<proto::WriterVersion>) -> Writer {
+    Writer { library: message.library, version: message.version, unknown }
+}
+
 fn nanos(time: proto::Timestamp) -> i128 {
     let seconds = i128::from(time.seconds).saturating_mul(1_000_000_000);
     seconds.saturating_add(i128::from(time.nanos))
 }
 
-fn base_paths(messages: Vec<proto::BasePath>) -> Result<Vec<BasePath>, Problem> {
+fn base_paths(messages: Vec<Kept<proto::BasePath>>) -> Result<Vec<BasePath>, Problem> {
     let mut ids = HashSet::with_capacity(messages.len());
     let mut bases = Vec::with_capacity(messages.len());
     for message in messages {
+        let Kept { message, unknown } = message;
         let id = message.id;
         ensure!(ids.insert(id), "base path {id} is listed twice");
         let is_table = message.is_dataset_root;
-        bases.push(BasePath { id, name: message.name, is_table, path: message.path });
+        bases.push(BasePath { id, name: message.name, is_table, path: message.path, unknown });
     }
     Ok(bases)
 }
 
 fn fragments(
-    messages: Vec<proto::DataFragment>,
+    messages: Vec<Kept<proto::DataFragment>>,
     rules: &Rules<'_>,
     flags: Flags,
 ) -> Result<Vec<Fragment>, Problem> {

@@ -1,18 +1,20 @@
 //! The protobuf messages of a manifest (package `lance.table`), written by hand: no protoc, no build
 //! script.
 //!
-//! Only what a reader looks at is here; other fields are skipped. What must be refused is here too,
-//! so that it is seen. Maps are ordered, so that the same message always gives the same bytes.
+//! Only what lancet looks at is here; other fields are kept as they are ([`Kept`]). What must be refused is
+//! here too, so that it is seen. Maps are ordered, so that the same message always gives the same bytes.
 
 use std::collections::BTreeMap;
+
+use crate::unknown::{Kept, Known};
 
 /// One version of a table.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Manifest {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<Kept<Field>>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) fragments: Vec<DataFragment>,
+    pub(crate) fragments: Vec<Kept<DataFragment>>,
     #[prost(uint64, tag = "3")]
     pub(crate) version: u64,
     #[prost(btree_map = "string, bytes", tag = "5")]
@@ -33,15 +35,15 @@ pub(crate) struct Manifest {
     #[prost(string, tag = "12")]
     pub(crate) transaction_file: String,
     #[prost(message, optional, tag = "13")]
-    pub(crate) writer_version: Option<WriterVersion>,
+    pub(crate) writer_version: Option<Kept<WriterVersion>>,
     #[prost(uint64, tag = "14")]
     pub(crate) next_row_id: u64,
     #[prost(message, optional, tag = "15")]
-    pub(crate) data_format: Option<DataFormat>,
+    pub(crate) data_format: Option<Kept<DataFormat>>,
     #[prost(btree_map = "string, string", tag = "16")]
     pub(crate) config: BTreeMap<String, String>,
     #[prost(message, repeated, tag = "18")]
-    pub(crate) base_paths: Vec<BasePath>,
+    pub(crate) base_paths: Vec<Kept<BasePath>>,
     #[prost(btree_map = "string, string", tag = "19")]
     pub(crate) table_metadata: BTreeMap<String, String>,
     #[prost(string, optional, tag = "20")]
@@ -107,6 +109,8 @@ pub(crate) struct Field {
     pub(crate) logical_type: String,
     #[prost(bool, tag = "6")]
     pub(crate) nullable: bool,
+    #[prost(string, tag = "9")]
+    pub(crate) extension_name: String,
     #[prost(btree_map = "string, bytes", tag = "10")]
     pub(crate) metadata: BTreeMap<String, Vec<u8>>,
 }
@@ -117,9 +121,9 @@ pub(crate) struct DataFragment {
     #[prost(uint64, tag = "1")]
     pub(crate) id: u64,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) files: Vec<DataFile>,
+    pub(crate) files: Vec<Kept<DataFile>>,
     #[prost(message, optional, tag = "3")]
-    pub(crate) deletion_file: Option<DeletionFile>,
+    pub(crate) deletion_file: Option<Kept<DeletionFile>>,
     /// Rows before deletions; 0 if not told.
     #[prost(uint64, tag = "4")]
     pub(crate) physical_rows: u64,
@@ -214,4 +218,24 @@ pub(crate) struct DeletionFile {
     pub(crate) num_deleted_rows: u64,
     #[prost(uint32, optional, tag = "7")]
     pub(crate) base_id: Option<u32>,
+}
+
+/// The numbers of the fields above.
+macro_rules! known {
+    ($($message:ident: $($tag:literal),+;)+) => {
+        $(impl Known for $message {
+            const TAGS: &'static [u32] = &[$($tag),+];
+        })+
+    };
+}
+
+known! {
+    Manifest: 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 22, 24;
+    WriterVersion: 1, 2;
+    DataFormat: 1, 2;
+    BasePath: 1, 2, 3, 4;
+    Field: 2, 3, 4, 5, 6, 9, 10;
+    DataFragment: 1, 2, 3, 4, 5, 6, 12, 7, 8, 13, 9, 10, 14, 11;
+    DataFile: 1, 2, 3, 4, 5, 6, 7;
+    DeletionFile: 1, 2, 3, 4, 7;
 }

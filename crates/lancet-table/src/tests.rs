@@ -5,17 +5,22 @@ use std::collections::BTreeMap;
 use lancet_row_ids::RowIdSequence;
 use prost::Message;
 
+use crate::unknown::Kept;
 use crate::{Error, Limits, Manifest, RowIds, proto};
 
 /// Two fields, the second a struct with a child; two fragments, the second with deletions.
 fn sound() -> proto::Manifest {
-    let field = |id, parent_id, name: &str, logical_type: &str| proto::Field {
-        name: name.into(),
-        id,
-        parent_id,
-        logical_type: logical_type.into(),
-        nullable: true,
-        metadata: BTreeMap::new(),
+    let field = |id, parent_id, name: &str, logical_type: &str| {
+        proto::Field {
+            name: name.into(),
+            id,
+            parent_id,
+            logical_type: logical_type.into(),
+            nullable: true,
+            extension_name: String::new(),
+            metadata: BTreeMap::new(),
+        }
+        .into()
     };
     let file = |path: &str| proto::DataFile {
         path: path.into(),
@@ -26,21 +31,28 @@ fn sound() -> proto::Manifest {
         file_size_bytes: 342,
         base_id: None,
     };
-    let fragment = |id, path: &str| proto::DataFragment {
-        id,
-        files: vec![file(path)],
-        physical_rows: 10,
-        row_ids: Some(proto::RowIds::Inline(RowIdSequence::from(id * 10..id * 10 + 10).encode())),
-        ..Default::default()
+    let fragment = |id, path: &str| {
+        Kept::from(proto::DataFragment {
+            id,
+            files: vec![file(path).into()],
+            physical_rows: 10,
+            row_ids: Some(proto::RowIds::Inline(
+                RowIdSequence::from(id * 10..id * 10 + 10).encode(),
+            )),
+            ..Default::default()
+        })
     };
     let mut fragments = vec![fragment(0, "a.lance"), fragment(1, "b.lance")];
-    fragments[1].deletion_file = Some(proto::DeletionFile {
-        file_type: 1,
-        read_version: 1,
-        id: 77,
-        num_deleted_rows: 3,
-        base_id: None,
-    });
+    fragments[1].deletion_file = Some(
+        proto::DeletionFile {
+            file_type: 1,
+            read_version: 1,
+            id: 77,
+            num_deleted_rows: 3,
+            base_id: None,
+        }
+        .into(),
+    );
     proto::Manifest {
         fields: vec![
             field(0, -1, "a", "int64"),
@@ -52,7 +64,9 @@ fn sound() -> proto::Manifest {
         reader_feature_flags: 3,
         writer_feature_flags: 3,
         next_row_id: 20,
-        data_format: Some(proto::DataFormat { file_format: "lance".into(), version: "2.1".into() }),
+        data_format: Some(
+            proto::DataFormat { file_format: "lance".into(), version: "2.1".into() }.into(),
+        ),
         ..Default::default()
     }
 }
@@ -87,8 +101,9 @@ fn a_sound_one() {
     let [first, second] = manifest.fragments.as_slice() else { panic!("two fragments") };
     let file = &first.files[0];
     assert_eq!((file.column_of(2), file.column_of(1), file.column_of(9)), (Some(1), None, None));
-    assert_eq!(manifest.row_ids(first), Ok(RowIds::Sequence(RowIdSequence::from(0..10))));
-    assert_eq!(second.deletion_file.unwrap().file_name(second.id), "1-1-77.bin");
+    let ids = manifest.row_ids(first).unwrap();
+    assert_eq!(ids, RowIds::Sequence(RowIdSequence::from(0..10)));
+    assert_eq!(second.deletion_file.as_ref().unwrap().file_name(second.id), "1-1-77.bin");
     assert_eq!(manifest.fields[2].parent, Some(1));
 }
 
@@ -108,7 +123,7 @@ fn versions_and_flags() {
 fn data_formats() {
     let format = |m: &mut proto::Manifest, name: &str, version: &str| {
         m.data_format =
-            Some(proto::DataFormat { file_format: name.into(), version: version.into() });
+            Some(proto::DataFormat { file_format: name.into(), version: version.into() }.into());
     };
     broken(|m| format(m, "parquet", "2.1"), "the data files are `parquet` files");
     for unknown in ["9.9", "stable", "legacy", "0.3", ""] {
@@ -136,7 +151,8 @@ fn fields() {
     broken(|m| m.fields[0].logical_type = "decimal:128".into(), "malformed");
     let deep = |m: &mut proto::Manifest| {
         for id in 3..80 {
-            let below = proto::Field { id, parent_id: id - 1, ..m.fields[1].clone() };
+            let mut below = m.fields[1].clone();
+            (below.id, below.parent_id) = (id, id - 1);
             m.fields[2].logical_type = "struct".into();
             m.fields.push(below);
         }
@@ -154,7 +170,9 @@ fn fragments() {
     broken(|m| m.fragments[1].overlays.push(vec![]), "fragment 1: it has overlay files");
     let twice = |m: &mut proto::Manifest| {
         let second = m.fragments[0].files[0].clone();
-        m.fragments[0].files.push(proto::DataFile { fields: vec![7, 9, 2], ..second });
+        let mut second = second;
+        second.fields = vec![7, 9, 2];
+        m.fragments[0].files.push(second);
     };
     broken(twice, "fragment 0: field 2 is listed twice in its data files");
 }
@@ -168,9 +186,12 @@ fn data_files() {
     broken(|m| m.fragments[0].files[0].column_indices.clear(), "it has 3 fields, but 0 column");
     broken(|m| m.fragments[0].files[0].column_indices[2] = -1, "field 2 holds values, but its");
     broken(|m| m.fragments[0].files[0].column_indices[1] = -2, "column index of field 1 is -2");
-    broken(|m| m.base_paths = vec![proto::BasePath::default(); 2], "base path 0 is listed twice");
+    broken(
+        |m| m.base_paths = vec![Kept::<proto::BasePath>::default(); 2],
+        "base path 0 is listed twice",
+    );
     let mut based = sound();
-    based.base_paths = vec![proto::BasePath::default()];
+    based.base_paths = vec![Kept::<proto::BasePath>::default()];
     based.fragments[0].files[0].base_id = Some(0);
     assert_eq!(parse(&based).unwrap().fragments[0].files[0].base, Some(0));
 }
@@ -212,7 +233,7 @@ fn row_ids() {
     // Without the flag, ids that are there do not count.
     message.reader_feature_flags = 1;
     let manifest = parse(&message).unwrap();
-    assert_eq!(manifest.row_ids(&manifest.fragments[0]), Ok(RowIds::Addresses));
+    assert_eq!(manifest.row_ids(&manifest.fragments[0]).unwrap(), RowIds::Addresses);
 }
 
 #[test]
@@ -230,7 +251,7 @@ fn sequences_have_an_id_for_every_row() {
 #[test]
 fn limits_hold_before_anything_is_decoded() {
     let mut message = sound();
-    message.fragments = vec![proto::DataFragment::default(); 100_000];
+    message.fragments = vec![Kept::<proto::DataFragment>::default(); 100_000];
     let limits = Limits { max_metadata_bytes: 1 << 20 };
     let error = Manifest::parse("a.manifest", &file(&message), &limits).unwrap_err();
     assert!(matches!(error, Error::Limit { limit: 1_048_576, .. }), "{error}");
@@ -240,8 +261,8 @@ fn limits_hold_before_anything_is_decoded() {
 #[test]
 fn numbers_need_not_be_packed() {
     // `fields` of a data file as three numbers, each with its key.
-    let mut apart =
-        proto::DataFile { fields: vec![], ..sound().fragments[0].files[0].clone() }.encode_to_vec();
+    let file = sound().fragments[0].files[0].message.clone();
+    let mut apart = proto::DataFile { fields: vec![], ..file.clone() }.encode_to_vec();
     apart.extend([0x10, 0, 0x10, 1, 0x10, 2]);
-    assert_eq!(proto::DataFile::decode(&*apart).unwrap(), sound().fragments[0].files[0]);
+    assert_eq!(proto::DataFile::decode(&*apart).unwrap(), file);
 }

@@ -89,6 +89,19 @@ fn described(manifest: &Manifest) -> Value {
     })
 }
 
+/// What is encoded has all that was there, known or not.
+fn check_round_trip(name: &str, bytes: &[u8], manifest: &Manifest) {
+    let message = manifest.encode();
+    let position = bytes.len() - 16;
+    let position = u64::from_le_bytes(bytes[position..position + 8].try_into().unwrap());
+    let before = &bytes[..usize::try_from(position).unwrap()];
+    let len = u32::try_from(message.len()).unwrap().to_le_bytes();
+    let footer = &bytes[bytes.len() - 16..];
+    let file = [before, &len, &message, footer].concat();
+    assert_eq!(file.len(), bytes.len());
+    assert_eq!(&Manifest::parse(name, &file, &Limits::default()).unwrap(), manifest);
+}
+
 #[test]
 fn every_field_is_as_the_reference_has_it() {
     let mut indexes = vec![support::kept("index.json")];
@@ -105,6 +118,7 @@ fn every_field_is_as_the_reference_has_it() {
             let name = expected["original_name"].as_str().unwrap();
             let bytes = std::fs::read(&file).unwrap();
             let manifest = Manifest::parse(name, &bytes, &Limits::default()).unwrap();
+            check_round_trip(name, &bytes, &manifest);
             let found = described(&manifest);
             for (key, value) in found.as_object().unwrap() {
                 assert_eq!(value, &expected[key], "{key}");

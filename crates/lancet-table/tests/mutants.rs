@@ -18,7 +18,7 @@ fn read(bytes: &[u8]) -> Result<(), Error> {
     let _ = (manifest.num_rows(), manifest.num_deleted_rows());
     for fragment in &manifest.fragments {
         manifest.row_ids(fragment)?;
-        let _ = fragment.deletion_file.map(|file| file.file_name(fragment.id));
+        let _ = fragment.deletion_file.as_ref().map(|file| file.file_name(fragment.id));
     }
     Ok(())
 }
