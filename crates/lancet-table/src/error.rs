@@ -3,11 +3,13 @@
 //! Functions near the bytes name the broken rule and, on the way up, the fragment or the field
 //! ([`Problem`]); [`Manifest::parse`](crate::Manifest::parse) knows the file and makes it an [`Error`].
 
+use arrow_schema::ArrowError;
+
 /// The result of everything in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an operation failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file breaks a rule of the format: it is damaged, or not what it claims to be.
@@ -41,6 +43,62 @@ pub enum Error {
         /// The option that sets the limit.
         option: &'static str,
     },
+    /// A data file could not be read.
+    #[error("{file}: {source}")]
+    Data {
+        /// The file.
+        file: String,
+        /// What is wrong with it, and where.
+        source: lancet::Error,
+    },
+    /// The caller asked for something that makes no sense, or is not there.
+    #[error("{0}")]
+    Invalid(String),
+    /// The operating system refused to read.
+    #[error("{context}: {source}")]
+    Io {
+        /// What was being done, and to which file.
+        context: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// A mistake of the caller.
+    pub(crate) fn invalid(what: impl Into<String>) -> Self {
+        Self::Invalid(what.into())
+    }
+}
+
+/// What the file library says of what was asked for, not of a file.
+impl From<lancet::Error> for Error {
+    fn from(error: lancet::Error) -> Self {
+        match error {
+            lancet::Error::Io { context, source } => Self::Io { context, source },
+            lancet::Error::Invalid(what) => Self::Invalid(what),
+            source => Self::Data { file: "the table".into(), source },
+        }
+    }
+}
+
+/// What went wrong here stays what it is: an error of this crate that went through Arrow comes out again.
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
+        match error {
+            ArrowError::ExternalError(source) => match source.downcast::<Self>() {
+                Ok(own) => *own,
+                Err(other) => lancet::Error::from(ArrowError::ExternalError(other)).into(),
+            },
+            other => lancet::Error::from(other).into(),
+        }
+    }
+}
+
+impl From<Error> for ArrowError {
+    fn from(error: Error) -> Self {
+        Self::ExternalError(Box::new(error))
+    }
 }
 
 /// A broken rule, before the file is known.

@@ -1,35 +1,63 @@
-//! Lance tables: what their version files say, checked.
+//! Lance tables: opened at any version, read by scan and by row.
 //!
 //! A table is a folder. Each of its versions is a file in `_versions/`, the manifest, which lists the
 //! fields and the fragments; a fragment is a range of rows in one or more data files, perhaps with a
 //! deletion file and a sequence of row ids.
 //!
-//! Nothing here reads a file: [`Versions`] is handed the names in `_versions/`, [`Manifest::parse`] the
-//! bytes of one of them. What comes out keeps every rule that can be told from the manifest alone.
-//!
-//! ```
-//! use lancet_table::Versions;
+//! ```no_run
+//! use lancet::arrow::array::Int64Array;
+//! use lancet::{Comparison, Filter};
+//! use lancet_table::{At, Table, TableOptions};
 //!
 //! # fn main() -> lancet_table::Result<()> {
-//! let names = ["18446744073709551613.manifest", "18446744073709551614.manifest", ".tmp"];
-//! let versions = Versions::from_names(names)?;
-//! assert_eq!(versions.numbers(), [1, 2]);
-//! assert_eq!(versions.latest().unwrap().file_name(), "18446744073709551613.manifest");
+//! let table = Table::open("cities.lance")?;
+//! println!("version {}, {} rows, {}", table.version(), table.num_rows()?, table.schema());
+//!
+//! // Rows by number, in the order asked for; ids and addresses of rows are columns too.
+//! let rows = table.take(&[7, 1, 7], ["name", "_rowid", "_rowaddr"])?;
+//!
+//! // A scan, batch by batch. Zone maps of every data file leave out what cannot match.
+//! let large = Filter::compare("population", Comparison::Gt, &Int64Array::new_scalar(1_000_000));
+//! for batch in table.scan().columns(["name"]).filter(large).build()? {
+//!     println!("{} rows", batch?.num_rows());
+//! }
+//!
+//! // Another version, by its number, a tag, a branch or an instant.
+//! let released = table.checkout(At::Tag("released".into()))?;
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! # What a read costs
+//!
+//! Opening lists `_versions/` and reads one manifest. A take finds its rows by binary search, reads the deletion files of
+//! their fragments once, opens the data files it needs and keeps them open, up to
+//! [a number](TableOptions::with_max_open_files) and [a budget](TableOptions::with_max_open_bytes). Page indexes lie in the
+//! [search cache](lancet::ReadOptions::with_search_cache), which all files share.
+//!
+//! # Untrusted tables
+//!
+//! Manifests, deletion files and data files are checked before they are used; an error names the file and the rule. Files
+//! outside of the table's folder are not read unless [allowed](TableOptions::with_base).
+//!
+//! # Parts
+//!
+//! Pure values, which are handed names and bytes and read nothing:
+//!
 //! | module | what |
 //! |---|---|
-//! | [`names`] | names of version files |
-//! | `container` | where the message of a manifest file is |
-//! | `proto` | the messages, as the format has them |
+//! | [`names`], [`refs`] | names of version files; tags and branches |
+//! | `container`, `proto`, `unknown`, `message` | the messages of a manifest file, in and out |
 //! | `cost` | what a message takes in memory, told before it is decoded |
 //! | [`flags`] | what a reader must know to read the table |
-//! | [`manifest`] | one version of the table |
-//! | [`fields`] | its fields |
-//! | [`fragment`], [`data_file`], [`deletion`] | its rows, and the files they are in |
-//! | [`row_ids`] | the row ids of a fragment |
+//! | [`manifest`], [`fields`], [`fragment`], [`data_file`], [`deletion`], [`row_ids`] | one version of the table |
+//! | `schema`, [`columns`] | its fields as a tree, and those that are asked for |
+//! | `deletions` | the deleted rows of a fragment |
+//! | `snapshot` | one version, and what was found out about its rows |
+//! | `plan`, `assemble`, `row_columns`, `gather` | which columns of which files; their arrays to those of the table |
+//!
+//! The driver, with blocking I/O: `table` and `local` open, `files` keeps data files open, `read`, `take`, `scan` and `blobs`
+//! read rows.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -41,31 +69,58 @@
 )]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod assemble;
+mod blobs;
+pub mod columns;
 mod container;
 mod cost;
 pub mod data_file;
 pub mod deletion;
+mod deletions;
 mod error;
 pub mod fields;
+mod files;
 pub mod flags;
 pub mod fragment;
+mod gather;
+mod local;
+mod locks;
 pub mod manifest;
 mod message;
 pub mod names;
+mod options;
+mod paths;
+mod plan;
 mod proto;
+mod read;
+pub mod refs;
+mod row_columns;
 pub mod row_ids;
+mod scan;
+mod scan_filter;
+mod schema;
+mod snapshot;
+mod table;
+mod take;
 mod unknown;
 
 #[cfg(test)]
 mod tests;
 
+pub use blobs::TableBlobs;
+pub use columns::{TableColumns, TableProjection};
 pub use data_file::{DataFile, FileVersion};
 pub use deletion::{DeletionFile, DeletionKind};
+pub use deletions::Deletions;
 pub use error::{Error, Result};
 pub use fields::Field;
 pub use flags::Flags;
 pub use fragment::Fragment;
 pub use manifest::{BasePath, Limits, Manifest, Writer};
 pub use names::{Naming, VersionName, Versions};
+pub use options::{At, TableOptions};
+pub use refs::{Branch, Tag};
 pub use row_ids::{RowIds, Stored};
+pub use scan::{TableBatches, TableScan};
+pub use table::Table;
 pub use unknown::UnknownFields;

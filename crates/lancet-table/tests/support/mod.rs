@@ -53,3 +53,23 @@ pub fn version_files<'a>(
     };
     files.iter().filter_map(below).collect()
 }
+
+/// Writes the files of an archive into a folder.
+pub fn write_into(files: &BTreeMap<String, Vec<u8>>, folder: &Path) {
+    for (name, bytes) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+/// The tables that are kept here, and all of the corpus where it is there: the index and the folder it lies in.
+pub fn indexes() -> Vec<(Value, PathBuf)> {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables/index.json");
+    let shared = shared("tables/index.json");
+    if shared.is_none() {
+        println!("the whole corpus is not here; only the kept tables run");
+    }
+    let indexes = std::iter::once(kept).chain(shared);
+    indexes.map(|index| (json(&index), index.parent().unwrap().to_owned())).collect()
+}

@@ -1,0 +1,220 @@
+//! Data files that are open, kept between reads.
+//!
+//! A take of a few rows opens the files of their fragments and no others; the next one finds them open. They are kept up
+//! to a number of files and of bytes, the least recently used ones dropped first. Their page indexes lie in the search
+//! cache of the read options, which all of them share.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use lancet::{FileReader, Projection, Version};
+
+use crate::data_file::{DataFile, FileVersion};
+use crate::error::{Error, Problem, Result};
+use crate::locks::try_lock;
+use crate::options::TableOptions;
+
+/// An open file takes at least this many bytes, about.
+const FILE_BYTES: u64 = 4 << 10;
+/// Projections that are remembered of a file.
+const MAX_PROJECTIONS: usize = 8;
+
+/// An open data file.
+pub(crate) struct OpenData {
+    pub(crate) reader: FileReader,
+    pub(crate) path: PathBuf,
+    projections: Mutex<Vec<Arc<Projected>>>,
+}
+
+struct Projected {
+    columns: Vec<u32>,
+    described: bool,
+    projection: Projection,
+}
+
+impl OpenData {
+    /// Names the file in an error.
+    pub(crate) fn error(&self, source: lancet::Error) -> Error {
+        in_data_file(&self.path, source)
+    }
+
+    /// Columns by their numbers, blobs described if that is wanted. Looked up once for many reads.
+    pub(crate) fn project(&self, columns: &[u32], described: bool) -> Result<Projection> {
+        let is_same = |known: &&Arc<Projected>| {
+            known.described == described && known.columns.as_slice() == columns
+        };
+        let known = try_lock(&self.projections);
+        if let Some(found) = known.as_ref().and_then(|known| known.iter().find(is_same)) {
+            return Ok(found.projection.clone());
+        }
+        drop(known);
+        let projection = self.reader.file().project_columns(columns);
+        let projection = projection.and_then(|projection| {
+            if described { projection.with_blobs_described() } else { Ok(projection) }
+        });
+        let projection = projection.map_err(|error| self.error(error))?;
+        if let Some(mut known) = try_lock(&self.projections) {
+            if known.len() >= MAX_PROJECTIONS {
+                known.remove(0);
+            }
+            let columns = columns.to_vec();
+            let projection = projection.clone();
+            known.push(Arc::new(Projected { columns, described, projection }));
+        }
+        Ok(projection)
+    }
+}
+
+/// Names a data file in an error.
+pub(crate) fn in_data_file(path: &Path, source: lancet::Error) -> Error {
+    Error::Data { file: path.display().to_string(), source }
+}
+
+/// The files that are open.
+pub(crate) struct OpenFiles {
+    options: TableOptions,
+    /// Most bytes that the metadata of open files may take.
+    max_bytes: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    files: HashMap<PathBuf, Entry>,
+    /// Counts the uses.
+    clock: u64,
+}
+
+struct Entry {
+    file: Arc<OpenData>,
+    last_used: u64,
+}
+
+impl OpenFiles {
+    pub(crate) fn new(options: TableOptions) -> Self {
+        let max_bytes = options.max_open_bytes;
+        Self { options, max_bytes, state: Mutex::default() }
+    }
+
+    /// The file at a path, opened if it is not open. Its rows must be as many as the fragment has, if that is known.
+    pub(crate) fn open(
+        &self,
+        path: PathBuf,
+        data_file: &DataFile,
+        physical_rows: Option<u64>,
+    ) -> Result<Arc<OpenData>> {
+        if let Some(found) = self.find(&path) {
+            check_rows(&found, physical_rows)?;
+            return Ok(found);
+        }
+        check_readable(&path, data_file)?;
+        let reader = FileReader::open_with(&path, self.options.read.clone());
+        let reader = reader.map_err(|error| match error {
+            lancet::Error::Io { context, source } => Error::Io { context, source },
+            other => in_data_file(&path, other),
+        })?;
+        let file = Arc::new(OpenData { reader, path, projections: Mutex::default() });
+        check_file(&file, data_file)?;
+        check_rows(&file, physical_rows)?;
+        self.keep(&file);
+        Ok(file)
+    }
+
+    fn find(&self, path: &Path) -> Option<Arc<OpenData>> {
+        let mut state = try_lock(&self.state)?;
+        state.clock = state.clock.wrapping_add(1);
+        let clock = state.clock;
+        let entry = state.files.get_mut(path)?;
+        entry.last_used = clock;
+        Some(entry.file.clone())
+    }
+
+    fn keep(&self, file: &Arc<OpenData>) {
+        let Some(mut state) = try_lock(&self.state) else { return };
+        state.clock = state.clock.wrapping_add(1);
+        let last_used = state.clock;
+        state.files.insert(file.path.clone(), Entry { file: file.clone(), last_used });
+        let dropped = self.overflow(&mut state);
+        // Files are closed when nobody holds the lock.
+        drop(state);
+        drop(dropped);
+    }
+
+    /// Takes out the files that were not used for the longest time, a good part at once: to look for them takes as long
+    /// as there are files.
+    fn overflow(&self, state: &mut State) -> Vec<Entry> {
+        let weight = |entry: &Entry| entry.file.reader.metadata_bytes().saturating_add(FILE_BYTES);
+        let bytes = state.files.values().map(weight).fold(0, u64::saturating_add);
+        let count = state.files.len() as u64;
+        if count <= self.options.max_open_files && bytes <= self.max_bytes {
+            return Vec::new();
+        }
+        let (most_files, most_bytes) = (self.options.max_open_files, self.max_bytes);
+        let (keep_files, keep_bytes) =
+            (most_files.saturating_sub(most_files / 4), most_bytes.saturating_sub(most_bytes / 4));
+        let mut by_use: Vec<(u64, u64, PathBuf)> = state
+            .files
+            .iter()
+            .map(|(path, entry)| (entry.last_used, weight(entry), path.clone()))
+            .collect();
+        by_use.sort_unstable_by(|a, b| b.cmp(a));
+        let (mut files, mut bytes, mut dropped) = (0_u64, 0_u64, Vec::new());
+        for (_, weight, path) in by_use {
+            files = files.saturating_add(1);
+            bytes = bytes.saturating_add(weight);
+            // The newest stays, whatever it takes: it is about to be read.
+            if files > 1 && (files > keep_files || bytes > keep_bytes) {
+                dropped.extend(state.files.remove(&path));
+            }
+        }
+        dropped
+    }
+}
+
+/// Files of formats that lancet does not read, told before they are opened.
+fn check_readable(path: &Path, data_file: &DataFile) -> Result<()> {
+    let what = match data_file.version {
+        FileVersion::Legacy => {
+            "it is a data file of the first format (0.1), which lancet does not read; let the \
+             reference write the table again in format 2.0 or later"
+        }
+        FileVersion::V2_3 => {
+            "it is a data file of format 2.3, which is not stable yet; lancet reads 2.0 to 2.2"
+        }
+        FileVersion::V2_0 | FileVersion::V2_1 | FileVersion::V2_2 => return Ok(()),
+    };
+    Err(Error::Unsupported { file: path.display().to_string(), what: what.into() })
+}
+
+/// A file that is not the one that the manifest names.
+fn check_file(file: &OpenData, data_file: &DataFile) -> Result<()> {
+    let corrupt =
+        |rule: String| Err(Problem::Corrupt(rule).in_file(&file.path.display().to_string()));
+    let found = file.reader.file().file_bytes();
+    if let Some(expected) = data_file.size_bytes.filter(|expected| *expected != found) {
+        return corrupt(format!("it has {found} bytes, but the manifest says {expected}"));
+    }
+    let is_expected = match data_file.version {
+        FileVersion::V2_0 => file.reader.version() == Version::V2_0,
+        FileVersion::V2_1 => file.reader.version() == Version::V2_1,
+        FileVersion::V2_2 => file.reader.version() == Version::V2_2,
+        FileVersion::Legacy | FileVersion::V2_3 => false,
+    };
+    if !is_expected {
+        let expected = data_file.version;
+        return corrupt(format!("its version is not {expected}, which the manifest says"));
+    }
+    Ok(())
+}
+
+fn check_rows(file: &OpenData, physical_rows: Option<u64>) -> Result<()> {
+    let found = file.reader.num_rows();
+    match physical_rows.filter(|expected| *expected != found) {
+        Some(expected) => {
+            let rule = format!("it has {found} rows, but its fragment has {expected}");
+            Err(Problem::Corrupt(rule).in_file(&file.path.display().to_string()))
+        }
+        None => Ok(()),
+    }
+}
