@@ -17,18 +17,60 @@ use crate::schema::{Kind, Node};
 /// The arrays of one field, each with the place of its file in the plan.
 pub(crate) type Inputs = Vec<(usize, ArrayRef)>;
 
-/// The array of a field. `bytes` are those of blobs that lie elsewhere, in the order of [`collect_blobs`].
+/// What fields are made of beside the arrays of data files.
+pub(crate) struct Beside {
+    /// The bytes of blobs that lie elsewhere, in the order of [`collect_blobs`].
+    pub(crate) bytes: std::vec::IntoIter<ArrayRef>,
+    /// Bytes that nulls in place of missing fields may take.
+    pub(crate) limit: u64,
+    pub(crate) spent: u64,
+}
+
+impl Beside {
+    /// Nulls have the width of values, and a schema can name types of any width.
+    fn claim_nulls(&mut self, data_type: &DataType, len: usize) -> Result<(), Problem> {
+        let bytes = null_bytes(data_type).saturating_mul(len as u64);
+        self.spent = self.spent.saturating_add(bytes);
+        let (needed, limit) = (self.spent, self.limit);
+        if needed > limit {
+            return Err(Problem::Limit { needed, limit, option: "memory_limit" });
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of a null of a type, about.
+pub(crate) fn null_bytes(data_type: &DataType) -> u64 {
+    match data_type {
+        DataType::FixedSizeBinary(size) => u64::try_from(*size).unwrap_or(0).saturating_add(1),
+        DataType::FixedSizeList(item, size) => {
+            let size = u64::try_from(*size).unwrap_or(0);
+            null_bytes(item.data_type()).saturating_mul(size).saturating_add(1)
+        }
+        DataType::Struct(fields) => {
+            let bytes = fields.iter().map(|field| null_bytes(field.data_type()));
+            bytes.fold(1, u64::saturating_add)
+        }
+        DataType::Decimal256(..) => 32,
+        _ => 16,
+    }
+}
+
+/// The array of a field.
 pub(crate) fn assemble(
     node: &Node,
     part: &Part,
     inputs: Inputs,
     len: usize,
-    bytes: &mut dyn Iterator<Item = ArrayRef>,
+    beside: &mut Beside,
 ) -> Result<ArrayRef, Problem> {
     let array = match part {
-        Part::Missing => return null_array(node, len),
-        Part::Leaf(_) => leaf(node, only(inputs)?, bytes)?,
-        Part::Group { children, .. } => group(node, children, inputs, bytes)?,
+        Part::Missing => {
+            beside.claim_nulls(node.field.data_type(), len)?;
+            return null_array(node, len);
+        }
+        Part::Leaf(_) => leaf(node, only(inputs)?, beside)?,
+        Part::Group { children, .. } => group(node, children, inputs, beside)?,
     };
     ensure!(
         array.len() == len,
@@ -90,14 +132,10 @@ fn only(inputs: Inputs) -> Result<ArrayRef, Problem> {
     }
 }
 
-fn leaf(
-    node: &Node,
-    array: ArrayRef,
-    bytes: &mut dyn Iterator<Item = ArrayRef>,
-) -> Result<ArrayRef, Problem> {
+fn leaf(node: &Node, array: ArrayRef, beside: &mut Beside) -> Result<ArrayRef, Problem> {
     let wanted = node.field.data_type();
     let is_elsewhere = node.kind == Kind::BlobV2 && *wanted == DataType::LargeBinary;
-    let array = if is_elsewhere { bytes.next().unwrap_or(array) } else { array };
+    let array = if is_elsewhere { beside.bytes.next().unwrap_or(array) } else { array };
     if array.data_type() == wanted {
         return Ok(array);
     }
@@ -189,7 +227,7 @@ fn group(
     node: &Node,
     children: &[Part],
     inputs: Inputs,
-    bytes: &mut dyn Iterator<Item = ArrayRef>,
+    beside: &mut Beside,
 ) -> Result<ArrayRef, Problem> {
     let Some((_, first)) = inputs.first().cloned() else {
         return Err(disagree(node.field.name()));
@@ -208,7 +246,7 @@ fn group(
             // A child that no file has is as long as those beside it.
             None => first.len(),
         };
-        arrays.push(assemble(child, part, inputs, len, bytes)?);
+        arrays.push(assemble(child, part, inputs, len, beside)?);
     }
     let field = &node.field;
     match node.kind {

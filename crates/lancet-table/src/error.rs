@@ -106,6 +106,12 @@ impl From<Error> for ArrowError {
 pub(crate) enum Problem {
     Corrupt(String),
     Unsupported(String),
+    /// More bytes than an option allows.
+    Limit {
+        needed: u64,
+        limit: u64,
+        option: &'static str,
+    },
 }
 
 impl Problem {
@@ -124,6 +130,7 @@ impl Problem {
         match self {
             Self::Corrupt(rule) => Self::Corrupt(format!("{part}: {rule}")),
             Self::Unsupported(what) => Self::Unsupported(format!("{part}: {what}")),
+            limit => limit,
         }
     }
 
@@ -133,6 +140,7 @@ impl Problem {
         match self {
             Self::Corrupt(rule) => Error::Corrupt { file, rule },
             Self::Unsupported(what) => Error::Unsupported { file, what },
+            Self::Limit { needed, limit, option } => Error::Limit { file, needed, limit, option },
         }
     }
 }

@@ -176,8 +176,7 @@ impl OpenFiles {
 fn check_readable(path: &Path, data_file: &DataFile) -> Result<()> {
     let what = match data_file.version {
         FileVersion::Legacy => {
-            "it is a data file of the first format (0.1), which lancet does not read; let the \
-             reference write the table again in format 2.0 or later"
+            "it is a data file of the first format (0.1); lancet reads 2.0 to 2.2"
         }
         FileVersion::V2_3 => {
             "it is a data file of format 2.3, which is not stable yet; lancet reads 2.0 to 2.2"

@@ -103,6 +103,7 @@ mod snapshot;
 mod table;
 mod take;
 mod unknown;
+mod verify;
 
 #[cfg(test)]
 mod tests;
@@ -124,3 +125,4 @@ pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
 pub use table::Table;
 pub use unknown::UnknownFields;
+pub use verify::{TableProblem, TableVerification};

@@ -11,10 +11,10 @@ use crate::manifest::Limits;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum At {
-    /// The latest one.
+    /// The latest one of the main branch.
     #[default]
     Latest,
-    /// The one with this number.
+    /// The one with this number, of the main branch; detached ones too.
     Version(u64),
     /// The one that a tag names.
     Tag(String),
@@ -22,7 +22,7 @@ pub enum At {
     Branch(String),
     /// One of a branch, by its number.
     BranchVersion(String, u64),
-    /// The latest one that was there at this instant, by the times in the manifests.
+    /// The latest one of the main branch that was there at this instant, by the times in the manifests.
     Instant(SystemTime),
 }
 

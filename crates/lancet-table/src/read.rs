@@ -6,9 +6,10 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use lancet::{RowRanges, Rows};
 use lancet_row_ids::{FragmentRowIds, RowIdIndex, RowIdSequence};
 
-use crate::assemble::{Inputs, assemble, collect_blobs, has_blob_v2};
+use crate::assemble::{Beside, Inputs, assemble, collect_blobs, has_blob_v2};
 use crate::blobs;
 use crate::columns::{Column, TableProjection};
+use crate::data_file::FileVersion;
 use crate::deletions::Deletions;
 use crate::error::{Error, Problem, Result};
 use crate::files::{OpenData, OpenFiles};
@@ -110,7 +111,7 @@ impl Reads {
                 RowIds::Column { file, column } => self.hidden_sequence(place, *file, *column)?,
                 RowIds::Addresses => continue,
             };
-            let deleted: Vec<u32> = self.deletions(place)?.iter().collect();
+            let deleted = self.deleted_list(place)?;
             let (row_ids, deleted) = (Arc::new(row_ids), deleted.into());
             fragments.push(FragmentRowIds { fragment: fragment.id, row_ids, deleted });
         }
@@ -119,6 +120,18 @@ impl Reads {
         let index = Arc::new(index);
         let _ = self.snapshot.row_index.set(index.clone());
         Ok(index)
+    }
+
+    /// The deleted rows of a fragment one by one. A bitmap of runs may hold very many in a few bytes.
+    fn deleted_list(&self, place: usize) -> Result<Vec<u32>> {
+        let deletions = self.deletions(place)?;
+        let (needed, limit) = (deletions.len().saturating_mul(4), self.limits.max_metadata_bytes);
+        if needed > limit {
+            let fragment = self.snapshot.fragment(place)?;
+            let option = "max_metadata_bytes";
+            return Err(self.snapshot.problem(fragment, Problem::Limit { needed, limit, option }));
+        }
+        Ok(deletions.iter().collect())
     }
 
     fn hidden_sequence(&self, place: usize, file: usize, column: u32) -> Result<RowIdSequence> {
@@ -178,13 +191,22 @@ impl Reads {
         rows: &Rows,
         len: usize,
     ) -> Result<Vec<ArrayRef>> {
+        check_readable(fragment).map_err(|problem| self.snapshot.problem(fragment, problem))?;
         let plan = FragmentPlan::new(fragment, columns.nodes());
+        if plan.files.is_empty() && len > 0 {
+            // Nothing is read, but rows that no file vouches for are not believed.
+            self.open(place, 0)?;
+        }
         let mut files = Vec::with_capacity(plan.files.len());
         let mut inputs: Vec<Inputs> = vec![Vec::new(); columns.nodes().len()];
         for (input, wanted) in plan.files.iter().enumerate() {
             let file = self.open(place, wanted.file)?;
             let projection = file.project(&wanted.columns, columns.is_described())?;
-            let batch = file.reader.read(&projection, rows.clone());
+            let batch = match rows {
+                // Many rows are taken in parts, on several threads.
+                Rows::List(list) => file.reader.take_columns(list, &projection),
+                rows => file.reader.read(&projection, rows.clone()),
+            };
             let batch = batch.map_err(|error| file.error(error))?;
             let mut arrays = batch.columns().iter().cloned();
             for (part, inputs) in plan.parts.iter().zip(&mut inputs) {
@@ -212,10 +234,11 @@ impl Reads {
                 bytes.push(blobs::read_all(file, &descriptions, self.memory_limit)?);
             }
         }
-        let mut bytes = bytes.into_iter();
+        let bytes = bytes.into_iter();
+        let mut beside = Beside { bytes, limit: self.memory_limit, spent: 0 };
         let fields = columns.nodes().iter().zip(&plan.parts).zip(inputs);
         let arrays = fields.map(|((node, part), inputs)| {
-            assemble(node, part, inputs, len, &mut bytes).map_err(failed)
+            assemble(node, part, inputs, len, &mut beside).map_err(failed)
         });
         arrays.collect()
     }
@@ -253,6 +276,17 @@ impl Reads {
         });
         Ok(offsets.collect())
     }
+}
+
+/// Files of the first format say themselves where their columns are, so that to look in the manifest would give nulls.
+fn check_readable(fragment: &Fragment) -> Result<(), Problem> {
+    if fragment.files.iter().all(|file| file.version != FileVersion::Legacy) {
+        return Ok(());
+    }
+    Err(Problem::unsupported(
+        "its data files are of the first format (0.1), which lancet does not read; let the reference \
+         write the table again in format 2.0 or later",
+    ))
 }
 
 fn has_input(part: &Part, input: usize) -> bool {

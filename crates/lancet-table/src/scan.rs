@@ -12,9 +12,10 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use lancet::{Filter, RowRanges, Rows};
 
+use crate::assemble::null_bytes;
 use crate::columns::{TableColumns, TableProjection};
 use crate::error::{Error, Result};
-use crate::plan::FragmentPlan;
+use crate::plan::{FragmentPlan, Part};
 use crate::read::Reads;
 use crate::scan_filter::TableFilter;
 use crate::snapshot::rows_within;
@@ -257,6 +258,11 @@ impl Work {
         let fragment = self.reads.snapshot.fragment(place)?;
         let plan = FragmentPlan::new(fragment, self.columns.nodes());
         let mut bytes = (self.columns.columns().len() as u64).saturating_mul(8);
+        let missing = plan.parts.iter().zip(self.columns.nodes());
+        let missing = missing.filter(|(part, _)| **part == Part::Missing);
+        for (_, node) in missing {
+            bytes = bytes.saturating_add(null_bytes(node.field.data_type()));
+        }
         for wanted in &plan.files {
             let file = self.reads.open(place, wanted.file)?;
             let projection = file.project(&wanted.columns, self.columns.is_described())?;

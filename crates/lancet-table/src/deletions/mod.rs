@@ -20,6 +20,8 @@ pub struct Deletions {
 /// The bytes of a Roaring file before its containers: a cookie and a number.
 const ROARING_HEAD: usize = 8;
 const ROARING_COOKIE: u32 = 12346;
+/// Deleted rows in a row that are stepped over one by one.
+const MAX_STEPS: usize = 64;
 
 impl Deletions {
     /// No row is deleted.
@@ -88,18 +90,34 @@ impl Deletions {
         number.saturating_add(low)
     }
 
+    /// The first live row at an offset or behind it.
+    fn next_live(&self, offset: u64) -> u64 {
+        let below = offset.checked_sub(1).and_then(|last| u32::try_from(last).ok());
+        let deleted = below.map_or(0, |last| self.offsets.rank(last));
+        self.nth_live(offset.saturating_sub(deleted))
+    }
+
     /// The first `most` live rows among the offsets of a range, and where the search for more goes on.
     pub(crate) fn live(&self, within: Range<u64>, most: u64) -> (RowRanges, u64) {
         let mut ranges = Vec::new();
         let (mut at, mut room) = (within.start, most);
         let first = u32::try_from(within.start).unwrap_or(u32::MAX);
-        let mut deleted = self.offsets.range(first..).map(u64::from).peekable();
+        let mut deleted = self.offsets.range(first..).map(u64::from as fn(u32) -> u64).peekable();
+        let mut steps = 0_usize;
         while at < within.end && room > 0 {
-            // Deleted rows that come one after the other are stepped over.
+            // Deleted rows that come one after the other are stepped over, or jumped over if they are many.
             if deleted.next_if_eq(&at).is_some() {
                 at = at.saturating_add(1);
+                steps = steps.saturating_add(1);
+                if steps > MAX_STEPS {
+                    at = self.next_live(at);
+                    let first = u32::try_from(at).unwrap_or(u32::MAX);
+                    deleted =
+                        self.offsets.range(first..).map(u64::from as fn(u32) -> u64).peekable();
+                }
                 continue;
             }
+            steps = 0;
             let next = deleted.peek().copied().unwrap_or(u64::MAX);
             let end = next.min(within.end).min(at.saturating_add(room));
             room = room.saturating_sub(end.saturating_sub(at));
@@ -166,6 +184,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn long_stretches_are_jumped_over() {
+        let mut offsets: RoaringBitmap = RoaringBitmap::new();
+        offsets.insert_range(10..4_000_000_000);
+        offsets.insert(4_000_000_001);
+        let deletions = Deletions { offsets };
+        let (rows, after) = deletions.live(5..u64::from(u32::MAX), 7);
+        assert_eq!(
+            rows.ranges(),
+            [5..10, 4_000_000_000..4_000_000_001, 4_000_000_002..4_000_000_003]
+        );
+        assert_eq!(after, 4_000_000_003);
     }
 
     #[test]
