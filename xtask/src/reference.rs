@@ -17,7 +17,8 @@ pub(crate) fn add_all(steps: &mut Steps) {
     steps.add("virtual environment of the reference", folder);
     steps.add("the examples that scripts drive", || {
         // As the tests are built, so that nothing is built again.
-        let names = ["--example", "decode", "--example", "encode", "--example", "s3"];
+        let mut names = vec!["--example", "decode", "--example", "encode", "--example", "s3"];
+        names.extend(["--example", "dump_table"]);
         run(linting(["build", "--profile", "test"].into_iter().chain(names))?)
     });
     steps.add("pages of other Parquet writers", || parquet_pages(&[]));
@@ -34,6 +35,11 @@ pub(crate) fn add_all(steps: &mut Steps) {
     }
     add_script(steps, "files with zone maps, read by the reference", "zone_maps.py", &[]);
     add_script(steps, "row ids of the reference's tables", "row_ids.py", &[]);
+    steps.add("random histories of the reference's tables", || {
+        let mut histories = script("histories.py")?;
+        histories.arg("--example").arg(example("dump_table")?).args(["--seeds", "0..300"]);
+        run(histories)
+    });
     add_script(steps, "queries, beside DuckDB and for the reference", "sql.py", &[]);
 }
 

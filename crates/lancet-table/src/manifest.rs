@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use arrow_schema::SchemaRef;
 use prost::Message;
 
 use crate::data_file::{FileVersion, Rules};
@@ -11,6 +12,7 @@ use crate::fields::{self, Field};
 use crate::flags::{self, Flags};
 use crate::fragment::Fragment;
 use crate::names::VersionName;
+use crate::schema::TableSchema;
 use crate::unknown::{Kept, UnknownFields};
 use crate::{container, cost, proto};
 
@@ -122,6 +124,12 @@ impl Manifest {
             });
         }
         Self::decode(file, message).map_err(broken)
+    }
+
+    /// The schema as Arrow has it, with field and schema metadata.
+    pub fn schema(&self) -> Result<SchemaRef> {
+        let schema = TableSchema::new(self).map_err(|problem| problem.in_file(&self.file))?;
+        Ok(schema.arrow)
     }
 
     /// Rows of the table without deleted ones; `None` if only the files tell.

@@ -64,7 +64,7 @@ impl Reads {
         let Some(file) = &fragment.deletion_file else { return Ok(Arc::default()) };
         let path = self.folders.deletion_file(file.base, &file.file_name(fragment.id))?;
         let bytes = local::read(&path, self.limits.max_metadata_bytes)?;
-        let found = Deletions::parse(file, &bytes, self.physical_rows(place)?);
+        let found = Deletions::of_file(file, &bytes, self.physical_rows(place)?);
         let found = found.map_err(|problem| problem.in_file(&path.display().to_string()))?;
         self.snapshot.set_deletions(place, found)
     }

@@ -9,7 +9,7 @@ use lancet::RowRanges;
 use roaring::RoaringBitmap;
 
 use crate::deletion::{DeletionFile, DeletionKind};
-use crate::error::{Problem, ensure};
+use crate::error::{Error, Problem, ensure};
 
 /// The deleted rows of a fragment.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,14 +29,19 @@ impl Deletions {
         Self::default()
     }
 
-    /// The rows that the bytes of a deletion file name. They must be among the `physical_rows` of the fragment, and
-    /// as many as the manifest says.
-    pub(crate) fn parse(
-        file: &DeletionFile,
+    /// The rows that the bytes of a deletion file name. They must be among the `physical_rows` of the fragment. `file` is
+    /// its name or path: errors begin with it.
+    pub fn parse(
+        file: &str,
+        kind: DeletionKind,
         bytes: &[u8],
         physical_rows: u64,
-    ) -> Result<Self, Problem> {
-        let offsets = match file.kind {
+    ) -> Result<Self, Error> {
+        Self::parse_inner(kind, bytes, physical_rows).map_err(|problem| problem.in_file(file))
+    }
+
+    fn parse_inner(kind: DeletionKind, bytes: &[u8], physical_rows: u64) -> Result<Self, Problem> {
+        let offsets = match kind {
             DeletionKind::Arrow => arrow_file::parse(bytes, physical_rows)?,
             DeletionKind::Roaring => roaring_file(bytes)?,
         };
@@ -46,11 +51,21 @@ impl Deletions {
                 "it deletes row {last} of a fragment of {physical_rows} rows"
             );
         }
+        Ok(Self { offsets })
+    }
+
+    /// The same for the file of a fragment: its rows must be as many as the manifest says.
+    pub(crate) fn of_file(
+        file: &DeletionFile,
+        bytes: &[u8],
+        physical_rows: u64,
+    ) -> Result<Self, Problem> {
+        let found = Self::parse_inner(file.kind, bytes, physical_rows)?;
         if let Some(expected) = file.num_deleted_rows {
-            let found = offsets.len();
+            let found = found.len();
             ensure!(found == expected, "it deletes {found} rows, but the manifest says {expected}");
         }
-        Ok(Self { offsets })
+        Ok(found)
     }
 
     /// How many rows are deleted.
