@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::steps::{Result, Steps, cargo};
 
-const TARGETS: [&str; 6] =
-    ["open_and_read", "mutate_golden", "codecs", "row_ids", "parquet", "write_read"];
+const TARGETS: [&str; 7] =
+    ["open_and_read", "mutate_golden", "codecs", "row_ids", "table", "parquet", "write_read"];
 
 /// Larger files only slow a fuzzer down.
 const SEED_BYTES: u64 = 8 << 10;
@@ -40,7 +40,8 @@ fn seed(root: &Path, target: &str) -> Result<()> {
     let golden = root.join("../shared/golden");
     let folders: &[PathBuf] = match target {
         "open_and_read" => &[root.join("crates/lancet/tests/small"), golden.join("lance")],
-        "row_ids" => &[golden.join("row_ids")],
+        // Manifests and deletion files lie beside the sequences.
+        "row_ids" | "table" => &[golden.join("row_ids")],
         "parquet" => &[golden.join("parquet_encodings")],
         _ => &[],
     };
