@@ -9,9 +9,7 @@
 //! | 3 | at an address, which is not followed |
 //! | 4, 5 | in objects that the table manages, which lancet does not know |
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Range, RangeBounds};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,13 +20,14 @@ use arrow_array::{Array, ArrayRef, StructArray};
 use bytes::Bytes;
 use lancet::{BlobDescription, Rows, Span};
 
+use crate::columns::TableProjection;
 use crate::error::{Error, Problem, Result};
 use crate::files::OpenData;
-use crate::local;
 use crate::plan::column_of;
 use crate::read::Reads;
 use crate::schema::{Kind, Node};
 use crate::snapshot::find_row;
+use crate::storage::{Disk, Storage, ready, shown, stem};
 use crate::table::Table;
 
 /// The kinds that lancet reads.
@@ -46,7 +45,7 @@ struct Place {
 }
 
 /// The places in an array of descriptions; none for nulls.
-fn places(file: &OpenData, descriptions: &ArrayRef) -> Result<Vec<Option<Place>>> {
+fn places<S: Storage>(file: &OpenData<S>, descriptions: &ArrayRef) -> Result<Vec<Option<Place>>> {
     let parse = |array: &StructArray| {
         let kinds = array.column_by_name("kind")?.as_primitive_opt::<UInt8Type>()?;
         let positions = array.column_by_name("position")?.as_primitive_opt::<UInt64Type>()?;
@@ -67,14 +66,14 @@ fn places(file: &OpenData, descriptions: &ArrayRef) -> Result<Vec<Option<Place>>
 }
 
 /// The file beside a data file that holds the blobs with an id.
-fn side_file(file: &OpenData, id: u32) -> PathBuf {
+fn side_file<S: Storage>(file: &OpenData<S>, id: u32) -> PathBuf {
     let bit =
         |at: u32| if id.checked_shr(at).is_some_and(|rest| rest & 1 == 1) { '1' } else { '0' };
     let name: String = (0..32).map(bit).collect();
-    file.path.with_extension("").join(format!("{name}.blob"))
+    stem(&file.path).join(format!("{name}.blob"))
 }
 
-fn unsupported(file: &OpenData, kind: u8) -> Error {
+fn unsupported<S: Storage>(file: &OpenData<S>, kind: u8) -> Error {
     let what = match kind {
         3 => "a blob lies at an address outside of the table, which lancet does not follow".into(),
         4 | 5 => "a blob lies in an object that the table manages".to_owned(),
@@ -85,8 +84,9 @@ fn unsupported(file: &OpenData, kind: u8) -> Error {
 }
 
 /// The bytes of the blobs in an array of descriptions. They must fit into the memory limit together.
-pub(crate) fn read_all(
-    file: &OpenData,
+pub(crate) async fn read_all<S: Storage>(
+    storage: &S,
+    file: &OpenData<S>,
     descriptions: &ArrayRef,
     memory_limit: u64,
 ) -> Result<ArrayRef> {
@@ -101,9 +101,7 @@ pub(crate) fn read_all(
     let inline = places.iter().flatten().filter(|place| place.kind == INLINE && place.size > 0);
     let spans = inline.map(|place| span(file, place, 0..place.size));
     let spans = spans.collect::<Result<Vec<_>>>()?;
-    let request = file.reader.file().blob_bytes(spans);
-    let mut inline = file.reader.run(request).map_err(|error| file.error(error))?.into_iter();
-    let mut side = SideFiles { file, open: None };
+    let mut inline = file.run(file.file().blob_bytes(spans)).await?.into_iter();
     let mut builder = LargeBinaryBuilder::with_capacity(places.len(), 0);
     for place in &places {
         match place {
@@ -112,14 +110,16 @@ pub(crate) fn read_all(
             Some(place) if place.kind == INLINE => {
                 builder.append_value(inline.next().unwrap_or_default());
             }
-            Some(place) => builder.append_value(side.read(place, 0..place.size)?),
+            Some(place) => {
+                builder.append_value(read_side(storage, file, place, 0..place.size).await?);
+            }
         }
     }
     Ok(Arc::new(builder.finish()))
 }
 
 /// The bytes of a part of a blob in the data file.
-fn span(file: &OpenData, place: &Place, range: std::ops::Range<u64>) -> Result<Span> {
+fn span<S: Storage>(file: &OpenData<S>, place: &Place, range: Range<u64>) -> Result<Span> {
     let whole = Span::at(place.position, place.size);
     let start = place.position.saturating_add(range.start);
     let part = Span::new(start, place.position.saturating_add(range.end));
@@ -129,48 +129,41 @@ fn span(file: &OpenData, place: &Place, range: std::ops::Range<u64>) -> Result<S
     })
 }
 
-/// The files beside a data file, the last one open: neighbours mostly lie in the same.
-struct SideFiles<'a> {
-    file: &'a OpenData,
-    open: Option<(u32, PathBuf, File, u64)>,
-}
-
-impl SideFiles<'_> {
-    fn read(&mut self, place: &Place, range: std::ops::Range<u64>) -> Result<Vec<u8>> {
-        if !matches!(place.kind, PACKED | DEDICATED) {
-            return Err(unsupported(self.file, place.kind));
-        }
-        if self.open.as_ref().is_none_or(|(id, ..)| *id != place.id) {
-            let path = side_file(self.file, place.id);
-            let (file, size) = local::open(&path)?;
-            self.open = Some((place.id, path, file, size));
-        }
-        let Some((_, path, file, size)) = &mut self.open else { return Ok(Vec::new()) };
-        let failed = |source| Error::Io { context: format!("read {}", path.display()), source };
-        let end = place.position.checked_add(place.size).filter(|end| end <= size);
-        if end.is_none() {
-            let Place { position, size: blob, .. } = place;
-            let rule =
-                format!("it has {size} bytes, but a blob of {blob} bytes should be at {position}");
-            return Err(Problem::Corrupt(rule).in_file(&path.display().to_string()));
-        }
-        let start = place.position.saturating_add(range.start);
-        file.seek(SeekFrom::Start(start)).map_err(failed)?;
-        let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-        let mut bytes = vec![0; len];
-        file.read_exact(&mut bytes).map_err(failed)?;
-        Ok(bytes)
+/// Bytes of a blob in a file beside the data file.
+async fn read_side<S: Storage>(
+    storage: &S,
+    file: &OpenData<S>,
+    place: &Place,
+    range: Range<u64>,
+) -> Result<Bytes> {
+    if !matches!(place.kind, PACKED | DEDICATED) {
+        return Err(unsupported(file, place.kind));
     }
+    let path = side_file(file, place.id);
+    let start = place.position.saturating_add(range.start);
+    let len = range.end.saturating_sub(range.start);
+    let (bytes, size) = storage.read_range(&path, start, len).await?;
+    let end = place.position.checked_add(place.size).filter(|end| *end <= size);
+    if end.is_none() || bytes.len() as u64 != len {
+        let Place { position, size: blob, .. } = place;
+        let rule =
+            format!("it has {size} bytes, but a blob of {blob} bytes should be at {position}");
+        return Err(Problem::Corrupt(rule).in_file(&shown(&path)));
+    }
+    Ok(bytes)
 }
 
 /// The blobs of one column of a table: found by the number of their row, read by ranges of bytes.
 ///
 /// [`Table::blobs`] makes one.
 #[derive(Clone)]
-pub struct TableBlobs {
-    reads: Reads,
+pub struct TableBlobs(BlobReads<Disk>);
+
+/// The blobs of one column, wherever the table is.
+#[derive(Clone)]
+pub(crate) struct BlobReads<S: Storage> {
+    reads: Reads<S>,
     name: String,
-    /// The blob and the structs around it, the outermost first.
     id: i32,
     kind: Kind,
 }
@@ -178,19 +171,19 @@ pub struct TableBlobs {
 impl Table {
     /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
     pub fn blobs(&self, column: &str) -> Result<TableBlobs> {
-        let projection = self.project([column])?;
-        let mut nodes: &[Node] = projection.nodes();
-        while let [node] = nodes {
-            match node.kind {
-                Kind::Struct => nodes = &node.children,
-                Kind::Blob | Kind::BlobV2 => {
-                    let (reads, name) = (self.reads.clone(), column.to_owned());
-                    return Ok(TableBlobs { reads, name, id: node.id, kind: node.kind });
-                }
-                _ => break,
-            }
-        }
-        Err(Error::invalid(format!("`{column}` is not a blob column")))
+        Ok(TableBlobs(BlobReads::new(self.at.reads.clone(), self.project([column])?, column)?))
+    }
+}
+
+impl TableBlobs {
+    /// The size of a blob in bytes; `None` if it is null.
+    pub fn len(&self, row: u64) -> Result<Option<u64>> {
+        ready(self.0.len(row))
+    }
+
+    /// Bytes of a blob; `..` for all of them. A null has none to read.
+    pub fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Result<Bytes> {
+        ready(self.0.read(row, range.start_bound().cloned(), range.end_bound().cloned()))
     }
 }
 
@@ -200,35 +193,47 @@ enum FoundBlob {
     New(Place),
 }
 
-impl TableBlobs {
-    /// The size of a blob in bytes; `None` if it is null.
-    pub fn len(&self, row: u64) -> Result<Option<u64>> {
-        Ok(self.find(row)?.map(|(_, blob)| match blob {
+impl<S: Storage> BlobReads<S> {
+    /// The blobs of the one column of a projection.
+    pub(crate) fn new(reads: Reads<S>, columns: TableProjection, name: &str) -> Result<Self> {
+        let mut nodes: &[Node] = columns.nodes();
+        while let [node] = nodes {
+            match node.kind {
+                Kind::Struct => nodes = &node.children,
+                Kind::Blob | Kind::BlobV2 => {
+                    return Ok(Self { reads, name: name.to_owned(), id: node.id, kind: node.kind });
+                }
+                _ => break,
+            }
+        }
+        Err(Error::invalid(format!("`{name}` is not a blob column")))
+    }
+
+    pub(crate) async fn len(&self, row: u64) -> Result<Option<u64>> {
+        Ok(self.find(row).await?.map(|(_, blob)| match blob {
             FoundBlob::Old(_, _, description) => description.size,
             FoundBlob::New(place) => place.size,
         }))
     }
 
-    /// Bytes of a blob; `..` for all of them. A null has none to read.
-    pub fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Result<Bytes> {
-        let Some((file, blob)) = self.find(row)? else {
+    pub(crate) async fn read(&self, row: u64, start: Bound<u64>, end: Bound<u64>) -> Result<Bytes> {
+        let Some((file, blob)) = self.find(row).await? else {
             return Err(Error::invalid(format!("the blob `{}` of row {row} is null", self.name)));
         };
         let place = match blob {
             FoundBlob::Old(column, offset, _) => {
-                let request = column.read(offset, range);
-                return file.reader.run(request).map_err(|error| file.error(error));
+                return file.run(column.read(offset, (start, end))).await;
             }
             FoundBlob::New(place) => place,
         };
-        let start = match range.start_bound() {
-            Bound::Included(start) => *start,
+        let start = match start {
+            Bound::Included(start) => start,
             Bound::Excluded(before) => before.saturating_add(1),
             Bound::Unbounded => 0,
         };
-        let end = match range.end_bound() {
+        let end = match end {
             Bound::Included(last) => last.saturating_add(1),
-            Bound::Excluded(end) => *end,
+            Bound::Excluded(end) => end,
             Bound::Unbounded => place.size,
         };
         if start > end || end > place.size {
@@ -242,42 +247,36 @@ impl TableBlobs {
             return Err(Error::Limit { file, needed, limit, option: "memory_limit" });
         }
         if place.kind != INLINE {
-            let bytes = SideFiles { file: &file, open: None }.read(&place, start..end)?;
-            return Ok(bytes.into());
+            return read_side(&self.reads.files.storage, &file, &place, start..end).await;
         }
-        let request = file.reader.file().blob_bytes(vec![span(&file, &place, start..end)?]);
-        let bytes = file.reader.run(request).map_err(|error| file.error(error))?;
+        let spans = vec![span(&file, &place, start..end)?];
+        let bytes = file.run(file.file().blob_bytes(spans)).await?;
         Ok(bytes.into_iter().next().unwrap_or_default())
     }
 
     /// Where the blob of a row lies, and the data file that says so; `None` for a null.
-    fn find(&self, row: u64) -> Result<Option<(Arc<OpenData>, FoundBlob)>> {
-        let starts = self.reads.starts()?;
+    async fn find(&self, row: u64) -> Result<Option<(Arc<OpenData<S>>, FoundBlob)>> {
+        let starts = self.reads.starts().await?;
         let Some((place, number)) = find_row(starts, row) else {
             let num_rows = starts.last().copied().unwrap_or(0);
             let what =
                 format!("row {row} is out of range: there are {num_rows} rows, counted from 0");
             return Err(Error::Invalid(what));
         };
-        let offset = self.reads.deletions(place)?.nth_live(number);
+        let offset = self.reads.deletions(place).await?.nth_live(number);
         let Some((file, column)) = column_of(self.reads.snapshot.fragment(place)?, self.id) else {
             return Ok(None);
         };
-        let file = self.reads.open(place, file)?;
+        let file = self.reads.open(place, file).await?;
         if self.kind == Kind::Blob {
-            let request = file.reader.file().blobs_of_column(column);
-            let found = request.and_then(|request| {
-                let column = file.reader.run(request)?;
-                let mut found = file.reader.run(column.descriptions(&[offset]))?;
-                Ok((column, found.pop().flatten()))
-            });
-            let (column, found) = found.map_err(|error| file.error(error))?;
+            let request = file.file().blobs_of_column(column);
+            let column = file.run(request.map_err(|error| file.error(error))?).await?;
+            let found = file.run(column.descriptions(&[offset])).await?.pop().flatten();
             let found = found.map(|found| FoundBlob::Old(column, offset, found));
             return Ok(found.map(|found| (file, found)));
         }
         let projection = file.project(&[column], true)?;
-        let batch = file.reader.read(&projection, Rows::List(vec![offset]));
-        let batch = batch.map_err(|error| file.error(error))?;
+        let batch = file.read(&projection, Rows::List(vec![offset])).await?;
         let Some(mut array) = batch.columns().first().cloned() else { return Ok(None) };
         // Structs around it.
         while let Some(inner) = array.as_struct_opt().filter(|array| array.num_columns() == 1) {
@@ -294,6 +293,6 @@ impl TableBlobs {
 
 impl std::fmt::Debug for TableBlobs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TableBlobs").field("column", &self.name).finish_non_exhaustive()
+        f.debug_struct("TableBlobs").field("column", &self.0.name).finish_non_exhaustive()
     }
 }

@@ -8,12 +8,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use lancet::{FileReader, Projection, Version};
+use arrow_array::RecordBatch;
+use lancet::{OpenFile, Projection, Request, Rows, Version};
 
 use crate::data_file::{DataFile, FileVersion};
 use crate::error::{Error, Problem, Result};
 use crate::locks::try_lock;
 use crate::options::TableOptions;
+use crate::storage::Storage;
 
 /// An open file takes at least this many bytes, about.
 const FILE_BYTES: u64 = 4 << 10;
@@ -21,8 +23,8 @@ const FILE_BYTES: u64 = 4 << 10;
 const MAX_PROJECTIONS: usize = 8;
 
 /// An open data file.
-pub(crate) struct OpenData {
-    pub(crate) reader: FileReader,
+pub(crate) struct OpenData<S: Storage> {
+    pub(crate) handle: S::Handle,
     pub(crate) path: PathBuf,
     projections: Mutex<Vec<Arc<Projected>>>,
 }
@@ -33,7 +35,22 @@ struct Projected {
     projection: Projection,
 }
 
-impl OpenData {
+impl<S: Storage> OpenData<S> {
+    /// What is known of the file.
+    pub(crate) fn file(&self) -> &Arc<OpenFile> {
+        S::file(&self.handle)
+    }
+
+    /// What a request of the file comes to.
+    pub(crate) async fn run<T: Send>(&self, request: Request<T>) -> Result<T> {
+        S::run(&self.handle, &self.path, request).await
+    }
+
+    /// Some rows of some columns.
+    pub(crate) async fn read(&self, columns: &Projection, rows: Rows) -> Result<RecordBatch> {
+        S::read_rows(&self.handle, &self.path, columns, rows).await
+    }
+
     /// Names the file in an error.
     pub(crate) fn error(&self, source: lancet::Error) -> Error {
         in_data_file(&self.path, source)
@@ -49,7 +66,7 @@ impl OpenData {
             return Ok(found.projection.clone());
         }
         drop(known);
-        let projection = self.reader.file().project_columns(columns);
+        let projection = self.file().project_columns(columns);
         let projection = projection.and_then(|projection| {
             if described { projection.with_blobs_described() } else { Ok(projection) }
         });
@@ -68,60 +85,60 @@ impl OpenData {
 
 /// Names a data file in an error.
 pub(crate) fn in_data_file(path: &Path, source: lancet::Error) -> Error {
-    Error::Data { file: path.display().to_string(), source }
+    match source {
+        lancet::Error::Io { context, source } => Error::Io { context, source },
+        source => Error::Data { file: path.display().to_string(), source },
+    }
 }
 
 /// The files that are open.
-pub(crate) struct OpenFiles {
+pub(crate) struct OpenFiles<S: Storage> {
+    pub(crate) storage: S,
     options: TableOptions,
     /// Most bytes that the metadata of open files may take.
     max_bytes: u64,
-    state: Mutex<State>,
+    state: Mutex<State<S>>,
 }
 
-#[derive(Default)]
-struct State {
-    files: HashMap<PathBuf, Entry>,
+struct State<S: Storage> {
+    files: HashMap<PathBuf, Entry<S>>,
     /// Counts the uses.
     clock: u64,
 }
 
-struct Entry {
-    file: Arc<OpenData>,
+struct Entry<S: Storage> {
+    file: Arc<OpenData<S>>,
     last_used: u64,
 }
 
-impl OpenFiles {
-    pub(crate) fn new(options: TableOptions) -> Self {
+impl<S: Storage> OpenFiles<S> {
+    pub(crate) fn new(storage: S, options: TableOptions) -> Self {
         let max_bytes = options.max_open_bytes;
-        Self { options, max_bytes, state: Mutex::default() }
+        let state = Mutex::new(State { files: HashMap::new(), clock: 0 });
+        Self { storage, options, max_bytes, state }
     }
 
     /// The file at a path, opened if it is not open. Its rows must be as many as the fragment has, if that is known.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         &self,
         path: PathBuf,
         data_file: &DataFile,
         physical_rows: Option<u64>,
-    ) -> Result<Arc<OpenData>> {
+    ) -> Result<Arc<OpenData<S>>> {
         if let Some(found) = self.find(&path) {
             check_rows(&found, physical_rows)?;
             return Ok(found);
         }
         check_readable(&path, data_file)?;
-        let reader = FileReader::open_with(&path, self.options.read.clone());
-        let reader = reader.map_err(|error| match error {
-            lancet::Error::Io { context, source } => Error::Io { context, source },
-            other => in_data_file(&path, other),
-        })?;
-        let file = Arc::new(OpenData { reader, path, projections: Mutex::default() });
+        let handle = self.storage.open(&path, &self.options.read).await?;
+        let file = Arc::new(OpenData { handle, path, projections: Mutex::default() });
         check_file(&file, data_file)?;
         check_rows(&file, physical_rows)?;
         self.keep(&file);
         Ok(file)
     }
 
-    fn find(&self, path: &Path) -> Option<Arc<OpenData>> {
+    fn find(&self, path: &Path) -> Option<Arc<OpenData<S>>> {
         let mut state = try_lock(&self.state)?;
         state.clock = state.clock.wrapping_add(1);
         let clock = state.clock;
@@ -130,7 +147,7 @@ impl OpenFiles {
         Some(entry.file.clone())
     }
 
-    fn keep(&self, file: &Arc<OpenData>) {
+    fn keep(&self, file: &Arc<OpenData<S>>) {
         let Some(mut state) = try_lock(&self.state) else { return };
         state.clock = state.clock.wrapping_add(1);
         let last_used = state.clock;
@@ -143,8 +160,9 @@ impl OpenFiles {
 
     /// Takes out the files that were not used for the longest time, a good part at once: to look for them takes as long
     /// as there are files.
-    fn overflow(&self, state: &mut State) -> Vec<Entry> {
-        let weight = |entry: &Entry| entry.file.reader.metadata_bytes().saturating_add(FILE_BYTES);
+    fn overflow(&self, state: &mut State<S>) -> Vec<Entry<S>> {
+        let weight =
+            |entry: &Entry<S>| entry.file.file().metadata_bytes().saturating_add(FILE_BYTES);
         let bytes = state.files.values().map(weight).fold(0, u64::saturating_add);
         let count = state.files.len() as u64;
         if count <= self.options.max_open_files && bytes <= self.max_bytes {
@@ -187,17 +205,17 @@ fn check_readable(path: &Path, data_file: &DataFile) -> Result<()> {
 }
 
 /// A file that is not the one that the manifest names.
-fn check_file(file: &OpenData, data_file: &DataFile) -> Result<()> {
+fn check_file<S: Storage>(file: &OpenData<S>, data_file: &DataFile) -> Result<()> {
     let corrupt =
         |rule: String| Err(Problem::Corrupt(rule).in_file(&file.path.display().to_string()));
-    let found = file.reader.file().file_bytes();
+    let found = file.file().file_bytes();
     if let Some(expected) = data_file.size_bytes.filter(|expected| *expected != found) {
         return corrupt(format!("it has {found} bytes, but the manifest says {expected}"));
     }
     let is_expected = match data_file.version {
-        FileVersion::V2_0 => file.reader.version() == Version::V2_0,
-        FileVersion::V2_1 => file.reader.version() == Version::V2_1,
-        FileVersion::V2_2 => file.reader.version() == Version::V2_2,
+        FileVersion::V2_0 => file.file().version() == Version::V2_0,
+        FileVersion::V2_1 => file.file().version() == Version::V2_1,
+        FileVersion::V2_2 => file.file().version() == Version::V2_2,
         FileVersion::Legacy | FileVersion::V2_3 => false,
     };
     if !is_expected {
@@ -207,8 +225,8 @@ fn check_file(file: &OpenData, data_file: &DataFile) -> Result<()> {
     Ok(())
 }
 
-fn check_rows(file: &OpenData, physical_rows: Option<u64>) -> Result<()> {
-    let found = file.reader.num_rows();
+fn check_rows<S: Storage>(file: &OpenData<S>, physical_rows: Option<u64>) -> Result<()> {
+    let found = file.file().num_rows();
     match physical_rows.filter(|expected| *expected != found) {
         Some(expected) => {
             let rule = format!("it has {found} rows, but its fragment has {expected}");

@@ -56,8 +56,9 @@
 //! | `snapshot` | one version, and what was found out about its rows |
 //! | `plan`, `assemble`, `row_columns`, `gather` | which columns of which files; their arrays to those of the table |
 //!
-//! The driver, with blocking I/O: `table` and `local` open, `files` keeps data files open, `read`, `take`, `scan` and `blobs`
-//! read rows.
+//! Reads are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files` (which
+//! keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `blobs`. On disk they never wait, so that [`Table`] and
+//! [`TableScan`] are plain calls around them.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -88,6 +89,7 @@ mod locks;
 pub mod manifest;
 mod message;
 pub mod names;
+mod opening;
 mod options;
 mod paths;
 mod plan;
@@ -98,8 +100,10 @@ mod row_columns;
 pub mod row_ids;
 mod scan;
 mod scan_filter;
+mod scan_plan;
 mod schema;
 mod snapshot;
+mod storage;
 mod table;
 mod take;
 mod unknown;

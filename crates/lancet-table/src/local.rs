@@ -1,8 +1,10 @@
 //! Folders and small files on disk.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+
+use bytes::Bytes;
 
 use crate::error::{Error, Result};
 
@@ -49,4 +51,15 @@ pub(crate) fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     // A file that grows meanwhile is not followed.
     file.take(needed).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
+}
+
+/// Some bytes of a file, and its size; fewer bytes if it ends before.
+pub(crate) fn read_range(path: &Path, start: u64, len: u64) -> Result<(Bytes, u64)> {
+    let (mut file, size) = open(path)?;
+    let failed = |source| Error::Io { context: format!("read {}", path.display()), source };
+    let there = size.saturating_sub(start).min(len);
+    let mut bytes = Vec::with_capacity(usize::try_from(there).unwrap_or(0));
+    file.seek(SeekFrom::Start(start)).map_err(failed)?;
+    file.take(there).read_to_end(&mut bytes).map_err(failed)?;
+    Ok((bytes.into(), size))
 }

@@ -14,63 +14,75 @@ use crate::deletions::Deletions;
 use crate::error::{Error, Problem, Result};
 use crate::files::{OpenData, OpenFiles};
 use crate::fragment::Fragment;
-use crate::local;
 use crate::manifest::Limits;
 use crate::paths::Folders;
 use crate::plan::{FragmentPlan, Part};
 use crate::row_columns::{self, Found};
 use crate::row_ids::RowIds;
 use crate::snapshot::Snapshot;
+use crate::storage::Storage;
 
 /// What reads of one version need: what is known of it, where its files are, and those that are open.
-#[derive(Clone)]
-pub(crate) struct Reads {
+pub(crate) struct Reads<S: Storage> {
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) folders: Arc<Folders>,
-    pub(crate) files: Arc<OpenFiles>,
+    pub(crate) files: Arc<OpenFiles<S>>,
     pub(crate) threads: usize,
     pub(crate) memory_limit: u64,
     pub(crate) limits: Limits,
 }
 
+impl<S: Storage> Clone for Reads<S> {
+    fn clone(&self) -> Self {
+        Self {
+            snapshot: self.snapshot.clone(),
+            folders: self.folders.clone(),
+            files: self.files.clone(),
+            threads: self.threads,
+            memory_limit: self.memory_limit,
+            limits: self.limits,
+        }
+    }
+}
+
 /// What is known of fragments.
-impl Reads {
+impl<S: Storage> Reads<S> {
     /// A data file of a fragment, open.
-    pub(crate) fn open(&self, place: usize, file: usize) -> Result<Arc<OpenData>> {
+    pub(crate) async fn open(&self, place: usize, file: usize) -> Result<Arc<OpenData<S>>> {
         let fragment = self.snapshot.fragment(place)?;
         let data_file = fragment.files.get(file).ok_or_else(|| {
             Error::invalid(format!("fragment {} has no data file {file}", fragment.id))
         })?;
         let path = self.folders.data_file(data_file.base, &data_file.path)?;
-        self.files.open(path, data_file, self.snapshot.physical_rows(place)?)
+        self.files.open(path, data_file, self.snapshot.physical_rows(place)?).await
     }
 
     /// The rows of a fragment, deleted ones included.
-    pub(crate) fn physical_rows(&self, place: usize) -> Result<u64> {
+    pub(crate) async fn physical_rows(&self, place: usize) -> Result<u64> {
         if let Some(rows) = self.snapshot.physical_rows(place)? {
             return Ok(rows);
         }
-        let rows = self.open(place, 0)?.reader.num_rows();
+        let rows = self.open(place, 0).await?.file().num_rows();
         self.snapshot.set_physical_rows(place, rows)?;
         Ok(rows)
     }
 
     /// The deleted rows of a fragment; its deletion file is read once.
-    pub(crate) fn deletions(&self, place: usize) -> Result<Arc<Deletions>> {
+    pub(crate) async fn deletions(&self, place: usize) -> Result<Arc<Deletions>> {
         if let Some(known) = self.snapshot.deletions(place)? {
             return Ok(known);
         }
         let fragment = self.snapshot.fragment(place)?;
         let Some(file) = &fragment.deletion_file else { return Ok(Arc::default()) };
         let path = self.folders.deletion_file(file.base, &file.file_name(fragment.id))?;
-        let bytes = local::read(&path, self.limits.max_metadata_bytes)?;
-        let found = Deletions::of_file(file, &bytes, self.physical_rows(place)?);
+        let bytes = self.files.storage.read(&path, self.limits.max_metadata_bytes).await?;
+        let found = Deletions::of_file(file, &bytes, self.physical_rows(place).await?);
         let found = found.map_err(|problem| problem.in_file(&path.display().to_string()))?;
         self.snapshot.set_deletions(place, found)
     }
 
     /// The number of the first row of each fragment, and behind them that of all rows.
-    pub(crate) fn starts(&self) -> Result<&[u64]> {
+    pub(crate) async fn starts(&self) -> Result<&[u64]> {
         if let Some(known) = self.snapshot.starts() {
             return Ok(known);
         }
@@ -79,28 +91,29 @@ impl Reads {
         for (place, fragment) in fragments.iter().enumerate() {
             rows.push(match fragment.num_rows() {
                 Some(rows) => rows,
-                None => {
-                    self.physical_rows(place)?.saturating_sub(self.num_deleted(place, fragment)?)
-                }
+                None => self
+                    .physical_rows(place)
+                    .await?
+                    .saturating_sub(self.num_deleted(place, fragment).await?),
             });
         }
         self.snapshot.set_starts(rows);
         self.snapshot.starts().ok_or_else(|| Error::invalid("the rows of the table are not known"))
     }
 
-    fn num_deleted(&self, place: usize, fragment: &Fragment) -> Result<u64> {
+    async fn num_deleted(&self, place: usize, fragment: &Fragment) -> Result<u64> {
         match fragment.num_deleted_rows() {
             Some(deleted) => Ok(deleted),
-            None => Ok(self.deletions(place)?.len()),
+            None => Ok(self.deletions(place).await?.len()),
         }
     }
 
-    pub(crate) fn num_rows(&self) -> Result<u64> {
-        Ok(self.starts()?.last().copied().unwrap_or(0))
+    pub(crate) async fn num_rows(&self) -> Result<u64> {
+        Ok(self.starts().await?.last().copied().unwrap_or(0))
     }
 
     /// Finds live rows by their stable ids. Made once: it reads all deletion files, and hidden columns.
-    pub(crate) fn row_index(&self) -> Result<Arc<RowIdIndex>> {
+    pub(crate) async fn row_index(&self) -> Result<Arc<RowIdIndex>> {
         if let Some(known) = self.snapshot.row_index.get() {
             return Ok(known.clone());
         }
@@ -108,10 +121,12 @@ impl Reads {
         for (place, fragment) in self.snapshot.manifest.fragments.iter().enumerate() {
             let row_ids = match self.snapshot.row_ids(place)?.as_ref() {
                 RowIds::Sequence(sequence) => sequence.clone(),
-                RowIds::Column { file, column } => self.hidden_sequence(place, *file, *column)?,
+                RowIds::Column { file, column } => {
+                    self.hidden_sequence(place, *file, *column).await?
+                }
                 RowIds::Addresses => continue,
             };
-            let deleted = self.deleted_list(place)?;
+            let deleted = self.deleted_list(place).await?;
             let (row_ids, deleted) = (Arc::new(row_ids), deleted.into());
             fragments.push(FragmentRowIds { fragment: fragment.id, row_ids, deleted });
         }
@@ -123,8 +138,8 @@ impl Reads {
     }
 
     /// The deleted rows of a fragment one by one. A bitmap of runs may hold very many in a few bytes.
-    fn deleted_list(&self, place: usize) -> Result<Vec<u32>> {
-        let deletions = self.deletions(place)?;
+    async fn deleted_list(&self, place: usize) -> Result<Vec<u32>> {
+        let deletions = self.deletions(place).await?;
         let (needed, limit) = (deletions.len().saturating_mul(4), self.limits.max_metadata_bytes);
         if needed > limit {
             let fragment = self.snapshot.fragment(place)?;
@@ -134,9 +149,14 @@ impl Reads {
         Ok(deletions.iter().collect())
     }
 
-    fn hidden_sequence(&self, place: usize, file: usize, column: u32) -> Result<RowIdSequence> {
+    async fn hidden_sequence(
+        &self,
+        place: usize,
+        file: usize,
+        column: u32,
+    ) -> Result<RowIdSequence> {
         use arrow_array::cast::AsArray;
-        let values = self.read_hidden(place, file, column, Rows::All)?;
+        let values = self.read_hidden(place, file, column, Rows::All).await?;
         let values = values.as_primitive::<arrow_array::types::UInt64Type>().values();
         let fragment = self.snapshot.fragment(place)?;
         RowIdSequence::from_ids(values)
@@ -145,16 +165,16 @@ impl Reads {
 }
 
 /// What is read.
-impl Reads {
+impl<S: Storage> Reads<S> {
     /// Columns of some rows of a fragment, by their offsets.
-    pub(crate) fn read(
+    pub(crate) async fn read(
         &self,
         place: usize,
         columns: &TableProjection,
         rows: &Rows,
     ) -> Result<RecordBatch> {
         let fragment = self.snapshot.fragment(place)?;
-        let physical_rows = self.physical_rows(place)?;
+        let physical_rows = self.physical_rows(place).await?;
         let num_rows = match rows {
             Rows::Ranges(ranges) => ranges.count(),
             Rows::List(list) => list.len() as u64,
@@ -162,7 +182,7 @@ impl Reads {
         };
         let len = usize::try_from(num_rows)
             .map_err(|_| Error::invalid(format!("{num_rows} rows are too many for one batch")))?;
-        let fields = self.read_fields(place, fragment, columns, rows, len)?;
+        let fields = self.read_fields(place, fragment, columns, rows, len).await?;
         let mut arrays = Vec::with_capacity(columns.columns().len());
         for column in columns.columns() {
             arrays.push(match column {
@@ -172,7 +192,7 @@ impl Reads {
                     match row_columns::find(&self.snapshot, place, *column, offsets)? {
                         Found::Values(values) => values,
                         Found::Hidden { file, column } => {
-                            self.read_hidden(place, file, column, rows.clone())?
+                            self.read_hidden(place, file, column, rows.clone()).await?
                         }
                     }
                 }
@@ -183,7 +203,7 @@ impl Reads {
             .map_err(|error| self.snapshot.problem(fragment, Problem::corrupt(error.to_string())))
     }
 
-    fn read_fields(
+    async fn read_fields(
         &self,
         place: usize,
         fragment: &Fragment,
@@ -195,19 +215,14 @@ impl Reads {
         let plan = FragmentPlan::new(fragment, columns.nodes());
         if plan.files.is_empty() && len > 0 {
             // Nothing is read, but rows that no file vouches for are not believed.
-            self.open(place, 0)?;
+            self.open(place, 0).await?;
         }
         let mut files = Vec::with_capacity(plan.files.len());
         let mut inputs: Vec<Inputs> = vec![Vec::new(); columns.nodes().len()];
         for (input, wanted) in plan.files.iter().enumerate() {
-            let file = self.open(place, wanted.file)?;
+            let file = self.open(place, wanted.file).await?;
             let projection = file.project(&wanted.columns, columns.is_described())?;
-            let batch = match rows {
-                // Many rows are taken in parts, on several threads.
-                Rows::List(list) => file.reader.take_columns(list, &projection),
-                rows => file.reader.read(&projection, rows.clone()),
-            };
-            let batch = batch.map_err(|error| file.error(error))?;
+            let batch = file.read(&projection, rows.clone()).await?;
             let mut arrays = batch.columns().iter().cloned();
             for (part, inputs) in plan.parts.iter().zip(&mut inputs) {
                 if has_input(part, input) {
@@ -231,7 +246,10 @@ impl Reads {
             }
             for (input, descriptions) in blobs {
                 let file = files.get(input).ok_or_else(missing)?;
-                bytes.push(blobs::read_all(file, &descriptions, self.memory_limit)?);
+                bytes.push(
+                    blobs::read_all(&self.files.storage, file, &descriptions, self.memory_limit)
+                        .await?,
+                );
             }
         }
         let bytes = bytes.into_iter();
@@ -244,10 +262,16 @@ impl Reads {
     }
 
     /// Numbers of rows that are kept in a data file, under no name.
-    fn read_hidden(&self, place: usize, file: usize, column: u32, rows: Rows) -> Result<ArrayRef> {
-        let file = self.open(place, file)?;
+    async fn read_hidden(
+        &self,
+        place: usize,
+        file: usize,
+        column: u32,
+        rows: Rows,
+    ) -> Result<ArrayRef> {
+        let file = self.open(place, file).await?;
         let projection = file.project(&[column], false)?;
-        let batch = file.reader.read(&projection, rows).map_err(|error| file.error(error))?;
+        let batch = file.read(&projection, rows).await?;
         match batch.columns() {
             [values]
                 if *values.data_type() == arrow_schema::DataType::UInt64
@@ -264,12 +288,12 @@ impl Reads {
     }
 
     /// The live rows with these numbers in a fragment, as offsets.
-    pub(crate) fn live_rows(&self, place: usize, numbers: &RowRanges) -> Result<RowRanges> {
-        let deletions = self.deletions(place)?;
+    pub(crate) async fn live_rows(&self, place: usize, numbers: &RowRanges) -> Result<RowRanges> {
+        let deletions = self.deletions(place).await?;
         if deletions.is_empty() {
             return Ok(numbers.clone());
         }
-        let end = self.physical_rows(place)?;
+        let end = self.physical_rows(place).await?;
         let offsets = numbers.iter().flat_map(|range| {
             let count = range.end.saturating_sub(range.start);
             deletions.live(deletions.nth_live(range.start)..end, count).0.ranges().to_vec()

@@ -16,6 +16,7 @@ use crate::plan::column_of;
 use crate::read::Reads;
 use crate::schema::{Kind, Node};
 use crate::snapshot::Snapshot;
+use crate::storage::Storage;
 
 /// With more than one row in this many left by the filter, the other columns are read whole.
 const SPARSE: u64 = 8;
@@ -79,7 +80,11 @@ impl TableFilter {
     }
 
     /// The offsets outside of which no row of a fragment makes the filter true; none if there are no zone maps.
-    pub(crate) fn prune(&self, reads: &Reads, place: usize) -> Result<Option<RowRanges>> {
+    pub(crate) async fn prune<S: Storage>(
+        &self,
+        reads: &Reads<S>,
+        place: usize,
+    ) -> Result<Option<RowRanges>> {
         let fragment = reads.snapshot.fragment(place)?;
         let mut wanted: HashMap<usize, Vec<(&str, u32)>> = HashMap::new();
         for (name, id) in &self.mapped {
@@ -89,30 +94,29 @@ impl TableFilter {
         }
         let mut maps: HashMap<&str, Arc<ZoneMap>> = HashMap::new();
         for (file, columns) in wanted {
-            let file = reads.open(place, file)?;
+            let file = reads.open(place, file).await?;
             let numbers: Vec<u32> = columns.iter().map(|(_, column)| *column).collect();
-            let request = file.reader.file().zone_maps_of_columns(&numbers);
-            let found = request.and_then(|request| file.reader.run(request));
-            let found = found.map_err(|error| file.error(error))?;
+            let request = file.file().zone_maps_of_columns(&numbers);
+            let found = file.run(request.map_err(|error| file.error(error))?).await?;
             let named = columns.iter().zip(found);
             maps.extend(named.filter_map(|((name, _), map)| Some((*name, map?))));
         }
         if maps.is_empty() {
             return Ok(None);
         }
-        let num_rows = reads.physical_rows(place)?;
+        let num_rows = reads.physical_rows(place).await?;
         Ok(Some(lancet::prune(&self.filter, num_rows, |name| maps.get(name).cloned())))
     }
 
     /// Those of the rows of a fragment for which the filter is true.
-    pub(crate) fn read(
+    pub(crate) async fn read<S: Storage>(
         &self,
-        reads: &Reads,
+        reads: &Reads<S>,
         place: usize,
         wanted: &TableProjection,
         rows: RowRanges,
     ) -> Result<RecordBatch> {
-        let found = reads.read(place, &self.columns, &Rows::Ranges(rows.clone()))?;
+        let found = reads.read(place, &self.columns, &Rows::Ranges(rows.clone())).await?;
         let mask = self.filter.matching(&found)?;
         let num_rows = mask.count_set_bits();
         if num_rows == 0 {
@@ -123,7 +127,7 @@ impl TableFilter {
         if !self.rest.columns().is_empty() {
             let is_sparse = (num_rows as u64).saturating_mul(SPARSE) <= rows.count();
             let left = if is_sparse { rows.select(&mask) } else { rows };
-            let batch = reads.read(place, &self.rest, &Rows::Ranges(left))?;
+            let batch = reads.read(place, &self.rest, &Rows::Ranges(left)).await?;
             rest = batch.columns().to_vec();
             if !is_sparse {
                 rest = rest.iter().map(|column| sieve.filter(column)).collect::<Result<_>>()?;

@@ -9,14 +9,15 @@ use crate::flags::Flags;
 use crate::gather::gather;
 use crate::read::Reads;
 use crate::snapshot::find_row;
+use crate::storage::{Storage, ready};
 use crate::table::Table;
 
 /// Fewer fragments than this are read on the calling thread: to wake another one takes longer than a few rows.
 const PARALLEL_FRAGMENTS: usize = 8;
 
 /// A row that is wanted: the place of its fragment, and its offset there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Wanted {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
     place: usize,
     offset: u64,
 }
@@ -26,19 +27,7 @@ impl Table {
     /// scan from 0.
     pub fn take(&self, rows: &[u64], columns: impl Into<TableColumns>) -> Result<RecordBatch> {
         let columns = self.project(columns)?;
-        let starts = self.reads.starts()?;
-        let mut wanted = Vec::with_capacity(rows.len());
-        for row in rows {
-            let Some((place, number)) = find_row(starts, *row) else {
-                let num_rows = starts.last().copied().unwrap_or(0);
-                return Err(Error::invalid(format!(
-                    "row {row} is out of range: there are {num_rows} rows, counted from 0"
-                )));
-            };
-            let offset = self.reads.deletions(place)?.nth_live(number);
-            wanted.push(Wanted { place, offset });
-        }
-        self.take_wanted(&wanted, &columns)
+        self.take_wanted(ready(self.at.reads.rows_by_number(rows))?, &columns)
     }
 
     /// Columns of the rows with these ids, in the order asked for; ids that no live row has are left out. Ask for the
@@ -48,13 +37,8 @@ impl Table {
         ids: &[u64],
         columns: impl Into<TableColumns>,
     ) -> Result<RecordBatch> {
-        if !self.manifest().reader_flags.contains(Flags::STABLE_ROW_IDS) {
-            return self.take_addresses(ids, columns);
-        }
-        let index = self.reads.row_index()?;
-        let addresses: Vec<u64> =
-            index.get_many(ids.iter().copied()).into_iter().flatten().collect();
-        self.take_addresses(&addresses, columns)
+        let columns = self.project(columns)?;
+        self.take_wanted(ready(self.at.reads.rows_by_id(ids))?, &columns)
     }
 
     /// Columns of the rows with these addresses, in the order asked for; addresses where no live row is are left out. An
@@ -65,77 +49,103 @@ impl Table {
         columns: impl Into<TableColumns>,
     ) -> Result<RecordBatch> {
         let columns = self.project(columns)?;
+        self.take_wanted(ready(self.at.reads.rows_by_address(addresses))?, &columns)
+    }
+
+    fn take_wanted(&self, wanted: Vec<Wanted>, columns: &TableProjection) -> Result<RecordBatch> {
+        let (groups, positions) = grouped(&wanted);
+        let threads = if groups.len() < PARALLEL_FRAGMENTS { 1 } else { self.at.reads.threads };
+        let (reads, wanted) = (self.at.reads.clone(), columns.clone());
+        let read = move |group: Group| {
+            Ok(ready(reads.read(group.place, &wanted, &Rows::List(group.offsets))))
+        };
+        let batches = lancet::in_parallel(threads, groups, read)?.into_iter();
+        in_order(batches.collect::<Result<_>>()?, &positions, columns)
+    }
+}
+
+/// Where rows are.
+impl<S: Storage> Reads<S> {
+    pub(crate) async fn rows_by_number(&self, rows: &[u64]) -> Result<Vec<Wanted>> {
+        let starts = self.starts().await?;
+        let mut wanted = Vec::with_capacity(rows.len());
+        for row in rows {
+            let Some((place, number)) = find_row(starts, *row) else {
+                let num_rows = starts.last().copied().unwrap_or(0);
+                return Err(Error::invalid(format!(
+                    "row {row} is out of range: there are {num_rows} rows, counted from 0"
+                )));
+            };
+            let offset = self.deletions(place).await?.nth_live(number);
+            wanted.push(Wanted { place, offset });
+        }
+        Ok(wanted)
+    }
+
+    pub(crate) async fn rows_by_id(&self, ids: &[u64]) -> Result<Vec<Wanted>> {
+        if !self.snapshot.manifest.reader_flags.contains(Flags::STABLE_ROW_IDS) {
+            return self.rows_by_address(ids).await;
+        }
+        let index = self.row_index().await?;
+        let found = index.get_many(ids.iter().copied()).into_iter().flatten();
+        self.rows_by_address(&found.collect::<Vec<_>>()).await
+    }
+
+    pub(crate) async fn rows_by_address(&self, addresses: &[u64]) -> Result<Vec<Wanted>> {
         let mut wanted = Vec::with_capacity(addresses.len());
         for address in addresses {
             let (fragment, offset) = (*address >> 32, *address & u64::from(u32::MAX));
             let fragment = u32::try_from(fragment).unwrap_or(u32::MAX);
-            let Some(place) = self.reads.snapshot.place(fragment) else { continue };
-            let is_there = offset < self.reads.physical_rows(place)?;
-            if is_there && !self.reads.deletions(place)?.contains(offset) {
+            let Some(place) = self.snapshot.place(fragment) else { continue };
+            let is_there = offset < self.physical_rows(place).await?;
+            if is_there && !self.deletions(place).await?.contains(offset) {
                 wanted.push(Wanted { place, offset });
             }
         }
-        self.take_wanted(&wanted, &columns)
-    }
-
-    fn take_wanted(&self, wanted: &[Wanted], columns: &TableProjection) -> Result<RecordBatch> {
-        match wanted {
-            [] => return Ok(RecordBatch::new_empty(columns.schema())),
-            [first, rest @ ..] if rest.iter().all(|row| row.place == first.place) => {
-                let rows = wanted.iter().map(|row| row.offset).collect();
-                return self.reads.read(first.place, columns, &Rows::List(rows));
-            }
-            _ => {}
-        }
-        // Rows of one fragment are read together, in the order asked for, and stand so behind each other.
-        let mut order: Vec<(usize, usize)> =
-            wanted.iter().enumerate().map(|(position, row)| (row.place, position)).collect();
-        order.sort_unstable();
-        let mut groups: Vec<Group> = Vec::new();
-        let mut positions = vec![(0, 0); wanted.len()];
-        for (place, position) in order {
-            let offset = wanted.get(position).map_or(0, |row| row.offset);
-            if groups.last().is_none_or(|group| group.place != place) {
-                groups.push(Group { place, offsets: Vec::new() });
-            }
-            let group = groups.len().saturating_sub(1);
-            if let (Some(last), Some(went_to)) = (groups.last_mut(), positions.get_mut(position)) {
-                *went_to = (group, last.offsets.len());
-                last.offsets.push(offset);
-            }
-        }
-        let batches = self.reads.read_groups(groups, columns)?;
-        in_order(&batches, &positions, columns)
+        Ok(wanted)
     }
 }
 
 /// Rows of one fragment.
-struct Group {
-    place: usize,
-    offsets: Vec<u64>,
+pub(crate) struct Group {
+    pub(crate) place: usize,
+    pub(crate) offsets: Vec<u64>,
 }
 
-impl Reads {
-    fn read_groups(
-        &self,
-        groups: Vec<Group>,
-        columns: &TableProjection,
-    ) -> Result<Vec<RecordBatch>> {
-        let threads = if groups.len() < PARALLEL_FRAGMENTS { 1 } else { self.threads };
-        let (reads, columns) = (self.clone(), columns.clone());
-        let read =
-            move |group: Group| Ok(reads.read(group.place, &columns, &Rows::List(group.offsets)));
-        lancet::in_parallel(threads, groups, read)?.into_iter().collect()
+/// The rows of each fragment together, in the order asked for; and for each row its group and its place there.
+pub(crate) fn grouped(wanted: &[Wanted]) -> (Vec<Group>, Vec<(usize, usize)>) {
+    let mut order: Vec<(usize, usize)> =
+        wanted.iter().enumerate().map(|(position, row)| (row.place, position)).collect();
+    order.sort_unstable();
+    let mut groups: Vec<Group> = Vec::new();
+    let mut positions = vec![(0, 0); wanted.len()];
+    for (place, position) in order {
+        let offset = wanted.get(position).map_or(0, |row| row.offset);
+        if groups.last().is_none_or(|group| group.place != place) {
+            groups.push(Group { place, offsets: Vec::new() });
+        }
+        let group = groups.len().saturating_sub(1);
+        if let (Some(last), Some(went_to)) = (groups.last_mut(), positions.get_mut(position)) {
+            *went_to = (group, last.offsets.len());
+            last.offsets.push(offset);
+        }
     }
+    (groups, positions)
 }
 
 /// The rows of several batches in the order asked for; `positions` are those of the batch, and in it.
-fn in_order(
-    batches: &[RecordBatch],
+pub(crate) fn in_order(
+    mut batches: Vec<RecordBatch>,
     positions: &[(usize, usize)],
     columns: &TableProjection,
 ) -> Result<RecordBatch> {
     let schema = columns.schema();
+    match batches.len() {
+        0 => return Ok(RecordBatch::new_empty(schema)),
+        // Rows of one fragment stand as they were asked for.
+        1 => return Ok(batches.swap_remove(0)),
+        _ => {}
+    }
     let mut arrays: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
     for column in 0..schema.fields().len() {
         let parts: Vec<ArrayRef> =

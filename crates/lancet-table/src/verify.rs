@@ -10,6 +10,7 @@ use crate::error::{Error, Problem, Result};
 use crate::flags::Flags;
 use crate::read::Reads;
 use crate::row_ids::{RowIds, Stored};
+use crate::storage::{Storage, ready};
 use crate::table::Table;
 
 /// What [`Table::verify`] found.
@@ -40,25 +41,25 @@ pub struct TableProblem {
 impl Table {
     /// Where a data file is: the fragment by its id, the file by its place there.
     pub fn data_file_path(&self, fragment: u32, file: usize) -> Result<PathBuf> {
-        let fragment = self.reads.snapshot.fragment(self.place(fragment)?)?;
+        let fragment = self.at.reads.snapshot.fragment(self.place(fragment)?)?;
         let data_file = fragment.files.get(file).ok_or_else(|| {
             Error::invalid(format!("fragment {} has no data file {file}", fragment.id))
         })?;
-        self.reads.folders.data_file(data_file.base, &data_file.path)
+        self.at.reads.folders.data_file(data_file.base, &data_file.path)
     }
 
     /// A data file, opened and compared with what the manifest says of it.
     pub fn open_data_file(&self, fragment: u32, file: usize) -> Result<FileReader> {
-        Ok(self.reads.open(self.place(fragment)?, file)?.reader.clone())
+        Ok(ready(self.at.reads.open(self.place(fragment)?, file))?.handle.clone())
     }
 
     /// The deleted rows of a fragment.
     pub fn deletions(&self, fragment: u32) -> Result<Arc<Deletions>> {
-        self.reads.deletions(self.place(fragment)?)
+        ready(self.at.reads.deletions(self.place(fragment)?))
     }
 
     fn place(&self, fragment: u32) -> Result<usize> {
-        let place = self.reads.snapshot.place(fragment);
+        let place = self.at.reads.snapshot.place(fragment);
         place.ok_or_else(|| Error::invalid(format!("there is no fragment {fragment}")))
     }
 
@@ -69,38 +70,38 @@ impl Table {
     pub fn verify(&self, mut progress: impl FnMut(usize)) -> Result<TableVerification> {
         let mut found = TableVerification::default();
         for place in 0..self.manifest().fragments.len() {
-            let fragment = self.reads.snapshot.fragment(place)?;
-            let is_read = found.note(self.reads.deletions(place))?.is_some();
+            let fragment = self.at.reads.snapshot.fragment(place)?;
+            let is_read = found.note(ready(self.at.reads.deletions(place)))?.is_some();
             let counts = is_read && fragment.deletion_file.is_some();
             found.num_deletion_files = found.num_deletion_files.saturating_add(counts.into());
-            let sequences = self.reads.check_sequences(place);
+            let sequences = self.at.reads.check_sequences(place);
             found.note(sequences)?;
             for file in 0..fragment.files.len() {
                 self.verify_file(place, file, &mut found)?;
             }
             // Columns of several files together, as a scan has them.
             let row = lancet::Rows::Ranges(
-                (0..self.reads.physical_rows(place).unwrap_or(0).min(1)).into(),
+                (0..ready(self.at.reads.physical_rows(place)).unwrap_or(0).min(1)).into(),
             );
             let columns = self.project(..)?.with_blobs_described();
             if found.problems.is_empty() && found.unread.is_empty() {
-                let read = self.reads.read(place, &columns, &row);
+                let read = ready(self.at.reads.read(place, &columns, &row));
                 found.note(read)?;
             }
             progress(place.saturating_add(1));
         }
         if found.problems.is_empty() && self.manifest().reader_flags.contains(Flags::STABLE_ROW_IDS)
         {
-            let index = self.reads.row_index();
+            let index = ready(self.at.reads.row_index());
             found.note(index)?;
         }
         Ok(found)
     }
 
     fn verify_file(&self, place: usize, file: usize, found: &mut TableVerification) -> Result<()> {
-        let opened = self.reads.open(place, file);
+        let opened = ready(self.at.reads.open(place, file));
         let Some(file) = found.note(opened)? else { return Ok(()) };
-        let checked = file.reader.verify().map_err(|error| file.error(error));
+        let checked = file.handle.verify().map_err(|error| file.error(error));
         let Some(checked) = found.note(checked)? else { return Ok(()) };
         found.num_data_files = found.num_data_files.saturating_add(1);
         let name = file.path.display().to_string();
@@ -111,7 +112,7 @@ impl Table {
     }
 }
 
-impl Reads {
+impl<S: Storage> Reads<S> {
     /// Decodes the row ids and row versions of a fragment, as far as the manifest holds them.
     fn check_sequences(&self, place: usize) -> Result<()> {
         let fragment = self.snapshot.fragment(place)?;

@@ -1,0 +1,243 @@
+//! What a scan of a table reads: fragments, then pieces of them, each of which becomes a batch.
+//!
+//! Fragments are looked at first: their deletion files, and what zone maps leave of them. What is left is cut into
+//! batches, none of which reaches over the end of a fragment.
+
+use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use lancet::{Filter, RowRanges, Rows};
+
+use crate::assemble::null_bytes;
+use crate::columns::{TableColumns, TableProjection};
+use crate::error::{Error, Result};
+use crate::opening::Opened;
+use crate::plan::{FragmentPlan, Part};
+use crate::read::Reads;
+use crate::scan_filter::TableFilter;
+use crate::snapshot::rows_within;
+use crate::storage::Storage;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct ScanPlan {
+    pub(crate) columns: TableColumns,
+    pub(crate) fragments: Option<HashSet<u32>>,
+    pub(crate) rows: Option<RowRanges>,
+    pub(crate) filter: Option<Filter>,
+    pub(crate) limit: Option<u64>,
+    pub(crate) batch_rows: usize,
+    pub(crate) batch_bytes: u64,
+    pub(crate) described: bool,
+}
+
+impl Default for ScanPlan {
+    fn default() -> Self {
+        Self {
+            columns: TableColumns::All,
+            fragments: None,
+            rows: None,
+            filter: None,
+            limit: None,
+            batch_rows: 8192,
+            batch_bytes: 8 << 20,
+            described: false,
+        }
+    }
+}
+
+/// A scan that can begin.
+pub(crate) struct Started<S: Storage> {
+    pub(crate) work: Arc<Work<S>>,
+    pub(crate) fragments: VecDeque<Selected>,
+    /// Rows that are wanted in all.
+    pub(crate) num_rows: u64,
+    /// How many rows of all batches are wanted, where a filter tells only in the end how many there are.
+    pub(crate) limit: Option<u64>,
+}
+
+impl ScanPlan {
+    /// Only rows that are also among these.
+    pub(crate) fn select(&mut self, rows: RowRanges) {
+        self.rows = Some(match &self.rows {
+            Some(known) => known.intersection(&rows),
+            None => rows,
+        });
+    }
+
+    /// Only rows that also make this filter true.
+    pub(crate) fn filter(&mut self, filter: Filter) {
+        self.filter = Some(match self.filter.take() {
+            Some(known) => known.and(filter),
+            None => filter,
+        });
+    }
+
+    /// Checks the description.
+    pub(crate) async fn start<S: Storage>(self, at: &Opened<S>) -> Result<Started<S>> {
+        if self.batch_rows == 0 {
+            return Err(Error::invalid("a batch needs at least one row"));
+        }
+        let mut columns = at.project(self.columns.clone())?;
+        if self.described {
+            columns = columns.with_blobs_described();
+        }
+        let reads = at.reads.clone();
+        let filter = match &self.filter {
+            Some(filter) => Some(TableFilter::new(&reads.snapshot, filter.clone(), &columns)?),
+            None => None,
+        };
+        let mut fragments = self.selected(&reads).await?;
+        let num_rows = fragments.iter().map(|fragment| fragment.numbers.count());
+        let num_rows = num_rows.fold(0, u64::saturating_add);
+        let limit = self.limit.filter(|_| filter.is_some());
+        if limit == Some(0) {
+            fragments.clear();
+        }
+        let (batch_rows, batch_bytes) = (self.batch_rows as u64, self.batch_bytes);
+        let work = Arc::new(Work { reads, columns, filter, batch_rows, batch_bytes });
+        Ok(Started { work, fragments, num_rows, limit })
+    }
+
+    /// The fragments, with the rows of each that are wanted.
+    async fn selected<S: Storage>(&self, reads: &Reads<S>) -> Result<VecDeque<Selected>> {
+        let starts = reads.starts().await?;
+        let num_rows = starts.last().copied().unwrap_or(0);
+        let mut rows = self.rows.clone().unwrap_or_else(|| RowRanges::from(0..num_rows));
+        if rows.end() > num_rows {
+            let end = rows.end();
+            return Err(Error::invalid(format!(
+                "rows up to {end} are out of range: there are {num_rows} rows"
+            )));
+        }
+        let ids = reads.snapshot.manifest.fragments.iter().map(|fragment| fragment.id);
+        let bounds = starts.iter().zip(starts.iter().skip(1)).map(|(start, end)| *start..*end);
+        let mut wanted: Vec<(usize, Range<u64>)> = Vec::new();
+        for (place, (id, bounds)) in ids.zip(bounds).enumerate() {
+            if self.fragments.as_ref().is_none_or(|ids| ids.contains(&id)) && !bounds.is_empty() {
+                wanted.push((place, bounds));
+            }
+        }
+        if self.fragments.is_some() {
+            rows = rows.intersection(&wanted.iter().map(|(_, bounds)| bounds.clone()).collect());
+        }
+        if let Some(limit) = self.limit.filter(|_| self.filter.is_none()) {
+            drop(rows.split_off(limit));
+        }
+        let mut selected = VecDeque::new();
+        let is_all = rows.ranges() == [0..num_rows];
+        for (place, bounds) in wanted {
+            let numbers = if is_all {
+                RowRanges::from(0..bounds.end.saturating_sub(bounds.start))
+            } else {
+                rows_within(&rows, bounds)
+            };
+            if !numbers.is_empty() {
+                selected.push_back(Selected { place, numbers });
+            }
+        }
+        Ok(selected)
+    }
+}
+
+/// A fragment, and the numbers of the rows of it that are wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct Selected {
+    place: usize,
+    numbers: RowRanges,
+}
+
+/// A fragment of which it is known what has to be read.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    place: usize,
+    /// Numbers of live rows that nobody reads yet.
+    numbers: RowRanges,
+    /// Offsets that zone maps leave; none if they leave all.
+    pruned: Option<Arc<RowRanges>>,
+    batch_rows: u64,
+    pub(crate) row_bytes: u64,
+}
+
+impl Prepared {
+    /// The rows of the next batch; none if there are no more.
+    pub(crate) fn next_piece(&mut self) -> Option<Piece> {
+        if self.numbers.is_empty() {
+            return None;
+        }
+        let rest = self.numbers.split_off(self.batch_rows);
+        let numbers = std::mem::replace(&mut self.numbers, rest);
+        Some(Piece { place: self.place, numbers, pruned: self.pruned.clone() })
+    }
+}
+
+/// Rows of a fragment that become one batch.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    place: usize,
+    numbers: RowRanges,
+    pruned: Option<Arc<RowRanges>>,
+}
+
+/// What all batches of a scan have in common.
+pub(crate) struct Work<S: Storage> {
+    pub(crate) reads: Reads<S>,
+    pub(crate) columns: TableProjection,
+    filter: Option<TableFilter>,
+    batch_rows: u64,
+    batch_bytes: u64,
+}
+
+impl<S: Storage> Work<S> {
+    /// Finds out what has to be read of a fragment; nothing if zone maps rule it out.
+    pub(crate) async fn prepare(&self, fragment: Selected) -> Result<Option<Prepared>> {
+        let Selected { place, numbers } = fragment;
+        let pruned = match &self.filter {
+            Some(filter) => filter.prune(&self.reads, place).await?,
+            None => None,
+        };
+        if pruned.as_ref().is_some_and(RowRanges::is_empty) {
+            return Ok(None);
+        }
+        let row_bytes = self.row_bytes(place).await?;
+        let most = self.batch_bytes.checked_div(row_bytes).unwrap_or(u64::MAX);
+        let batch_rows = most.clamp(1, self.batch_rows);
+        let pruned = pruned.map(Arc::new);
+        Ok(Some(Prepared { place, numbers, pruned, batch_rows, row_bytes }))
+    }
+
+    /// About how many bytes a row takes in memory.
+    async fn row_bytes(&self, place: usize) -> Result<u64> {
+        let fragment = self.reads.snapshot.fragment(place)?;
+        let plan = FragmentPlan::new(fragment, self.columns.nodes());
+        let mut bytes = (self.columns.columns().len() as u64).saturating_mul(8);
+        let missing = plan.parts.iter().zip(self.columns.nodes());
+        let missing = missing.filter(|(part, _)| **part == Part::Missing);
+        for (_, node) in missing {
+            bytes = bytes.saturating_add(null_bytes(node.field.data_type()));
+        }
+        for wanted in &plan.files {
+            let file = self.reads.open(place, wanted.file).await?;
+            let projection = file.project(&wanted.columns, self.columns.is_described())?;
+            file.run(file.file().prepare(&projection)).await?;
+            bytes = bytes.saturating_add(file.file().row_bytes(&projection));
+        }
+        Ok(bytes)
+    }
+
+    pub(crate) async fn read(&self, piece: &Piece) -> Result<RecordBatch> {
+        let mut rows = self.reads.live_rows(piece.place, &piece.numbers).await?;
+        if let Some(pruned) = &piece.pruned {
+            rows = rows.intersection(pruned);
+        }
+        if rows.is_empty() {
+            return Ok(RecordBatch::new_empty(self.columns.schema()));
+        }
+        match &self.filter {
+            Some(filter) => filter.read(&self.reads, piece.place, &self.columns, rows).await,
+            None => self.reads.read(piece.place, &self.columns, &Rows::Ranges(rows)).await,
+        }
+    }
+}
