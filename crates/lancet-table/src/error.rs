@@ -54,6 +54,14 @@ pub enum Error {
     /// The caller asked for something that makes no sense, or is not there.
     #[error("{0}")]
     Invalid(String),
+    /// The store refused, or gave something else than it was asked for.
+    #[error("{file}: {source}")]
+    Store {
+        /// The object.
+        file: String,
+        /// What the store says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The operating system refused to read.
     #[error("{context}: {source}")]
     Io {

@@ -40,6 +40,13 @@
 //! Manifests, deletion files and data files are checked before they are used; an error names the file and the rule. Files
 //! outside of the table's folder are not read unless [allowed](TableOptions::with_base).
 //!
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `lz4`, `zstd` | files compressed in these ways; on by default |
+//! | `object-store` | `StoreTable`: the same verbs over S3, GCS, Azure, HTTP and memory, async |
+//!
 //! # Parts
 //!
 //! Pure values, which are handed names and bytes and read nothing:
@@ -104,6 +111,10 @@ mod scan_plan;
 mod schema;
 mod snapshot;
 mod storage;
+#[cfg(feature = "object-store")]
+mod store;
+#[cfg(feature = "object-store")]
+mod store_table;
 mod table;
 mod take;
 mod unknown;
@@ -127,6 +138,8 @@ pub use options::{At, TableOptions};
 pub use refs::{Branch, Tag};
 pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
+#[cfg(feature = "object-store")]
+pub use store_table::{StoreBatches, StoreBlobs, StoreScan, StoreTable};
 pub use table::Table;
 pub use unknown::UnknownFields;
 pub use verify::{TableProblem, TableVerification};

@@ -18,7 +18,7 @@ use crate::table::Table;
 /// Fewer bytes are read on one thread by default.
 const PARALLEL_BYTES: u64 = 768 << 10;
 /// So many batches in a row of which a filter leaves nothing are not given to the caller.
-const MAX_SKIPPED: usize = 1_000;
+pub(crate) const MAX_SKIPPED: usize = 1_000;
 
 /// Describes a scan of a table; [`TableScan::build`] starts it.
 #[derive(Debug, Clone)]
@@ -93,6 +93,9 @@ macro_rules! describe_scan {
         }
     };
 }
+#[cfg(feature = "object-store")]
+pub(crate) use describe_scan;
+
 describe_scan!(TableScan);
 
 impl TableScan {

@@ -1,0 +1,114 @@
+//! Object stores as places where files of tables lie.
+
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use bytes::Bytes;
+use lancet::{OpenFile, Projection, ReadOptions, Request, Rows};
+use lancet_object_store::object_store::path::Path;
+use lancet_object_store::object_store::{
+    self, GetOptions, GetRange, ObjectStore, ObjectStoreExt as _,
+};
+use lancet_object_store::{FetchOptions, Reader};
+
+use crate::error::{Error, Result};
+use crate::files::in_data_file;
+use crate::storage::{Storage, shown};
+
+/// A store, and how it is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) fetch: FetchOptions,
+}
+
+/// The name of an object: the parts of a path with slashes between, whatever the system has.
+fn object(path: &FilePath) -> Result<Path> {
+    let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+    Path::parse(parts.join("/"))
+        .map_err(|error| Error::Store { file: shown(path), source: Box::new(error) })
+}
+
+fn refused(path: &FilePath, error: object_store::Error) -> Error {
+    match error {
+        // As on disk, so that a missing tag or file is told in the same way.
+        object_store::Error::NotFound { source, .. } => Error::Io {
+            context: format!("read {}", path.display()),
+            source: std::io::Error::new(std::io::ErrorKind::NotFound, source),
+        },
+        other => Error::Store { file: shown(path), source: Box::new(other) },
+    }
+}
+
+fn failed(path: &FilePath, error: lancet_object_store::Error) -> Error {
+    match error {
+        lancet_object_store::Error::Lance(error) => in_data_file(path, error),
+        lancet_object_store::Error::Store(error) => refused(path, error),
+        other => Error::Store { file: shown(path), source: Box::new(other) },
+    }
+}
+
+impl Storage for Store {
+    type Handle = Reader;
+
+    async fn list(&self, folder: &FilePath) -> Result<Option<Vec<String>>> {
+        let prefix = object(folder)?;
+        let listed = self.store.list_with_delimiter(Some(&prefix)).await;
+        let listed = listed.map_err(|error| refused(folder, error))?;
+        let names = listed.objects.iter();
+        let names: Vec<String> =
+            names.filter_map(|object| object.location.filename().map(str::to_owned)).collect();
+        // Stores have no folders: one without files is one that is not there.
+        Ok((!names.is_empty()).then_some(names))
+    }
+
+    async fn read(&self, path: &FilePath, max_bytes: u64) -> Result<Bytes> {
+        let found = self.store.get(&object(path)?).await.map_err(|error| refused(path, error))?;
+        let needed = found.meta.size;
+        if needed > max_bytes {
+            let (file, option) = (shown(path), "max_metadata_bytes");
+            return Err(Error::Limit { file, needed, limit: max_bytes, option });
+        }
+        found.bytes().await.map_err(|error| refused(path, error))
+    }
+
+    async fn read_range(&self, path: &FilePath, start: u64, len: u64) -> Result<(Bytes, u64)> {
+        let name = object(path)?;
+        if len == 0 {
+            let found = self.store.head(&name).await.map_err(|error| refused(path, error))?;
+            return Ok((Bytes::new(), found.size));
+        }
+        let range = Some(GetRange::Bounded(start..start.saturating_add(len)));
+        let options = GetOptions { range, ..GetOptions::default() };
+        let found = self.store.get_opts(&name, options).await;
+        let found = found.map_err(|error| refused(path, error))?;
+        let size = found.meta.size;
+        Ok((found.bytes().await.map_err(|error| refused(path, error))?, size))
+    }
+
+    async fn open(&self, path: &FilePath, options: &ReadOptions) -> Result<Reader> {
+        let (store, fetch) = (self.store.clone(), self.fetch.clone());
+        let opened = Reader::open_with(store, object(path)?, options.clone(), fetch).await;
+        opened.map_err(|error| failed(path, error))
+    }
+
+    fn file(handle: &Reader) -> &Arc<OpenFile> {
+        handle.file()
+    }
+
+    async fn run<T: Send>(handle: &Reader, path: &FilePath, request: Request<T>) -> Result<T> {
+        handle.run(request).await.map_err(|error| failed(path, error))
+    }
+
+    async fn read_rows(
+        handle: &Reader,
+        path: &FilePath,
+        columns: &Projection,
+        rows: Rows,
+    ) -> Result<RecordBatch> {
+        let request = handle.file().read(columns, rows);
+        let request = request.map_err(|error| in_data_file(path, error))?;
+        handle.run(request).await.map_err(|error| failed(path, error))
+    }
+}

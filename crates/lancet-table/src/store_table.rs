@@ -1,0 +1,328 @@
+//! A table in an object store: the verbs of [`Table`](crate::Table), async.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::RangeBounds;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
+use lancet::{Filter, RowRanges, Rows};
+use lancet_object_store::FetchOptions;
+use lancet_object_store::object_store::ObjectStore;
+use lancet_object_store::object_store::path::Path;
+
+use crate::blobs::BlobReads;
+use crate::columns::{TableColumns, TableProjection};
+use crate::error::Result;
+use crate::manifest::Manifest;
+use crate::opening::Opened;
+use crate::options::{At, TableOptions};
+use crate::refs::{Branch, Tag};
+use crate::scan::{MAX_SKIPPED, describe_scan};
+use crate::scan_plan::{Piece, Prepared, ScanPlan, Started};
+use crate::snapshot::find_row;
+use crate::store::Store;
+use crate::take::{Wanted, grouped, in_order};
+
+/// Files that a read asks for at the same time.
+const CONCURRENT_FILES: usize = 16;
+
+/// One version of a Lance table in an object store. Cheap to clone; the verbs are those of [`Table`](crate::Table).
+///
+/// Opening costs a listing of the versions and one read, that of the manifest. The first rows of a fragment cost a read
+/// for its deletion file, if it has one, and one to open each data file that is needed.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use futures::StreamExt;
+/// use lancet_object_store::object_store::memory::InMemory;
+/// use lancet_table::StoreTable;
+///
+/// # async fn read() -> lancet_table::Result<()> {
+/// let store = Arc::new(InMemory::new()); // or S3, GCS, Azure, HTTP
+/// let table = StoreTable::open(store, "lake/cities.lance".into()).await?;
+/// let rows = table.take(&[7, 1, 1_000_000], ["name"]).await?;
+/// let mut batches = table.scan().columns(["name"]).limit(100).stream().await?;
+/// while let Some(batch) = batches.next().await {
+///     println!("{} rows", batch?.num_rows());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct StoreTable {
+    at: Opened<Store>,
+}
+
+impl StoreTable {
+    /// Opens the latest version of the table at a path.
+    pub async fn open(store: Arc<dyn ObjectStore>, path: Path) -> Result<Self> {
+        Self::open_with(store, path, TableOptions::default(), FetchOptions::default()).await
+    }
+
+    /// Opens the table at a path with options, which may name a version. Base paths are paths in the same store.
+    pub async fn open_with(
+        store: Arc<dyn ObjectStore>,
+        path: Path,
+        options: TableOptions,
+        fetch: FetchOptions,
+    ) -> Result<Self> {
+        let root = PathBuf::from(path.as_ref());
+        Ok(Self { at: Opened::open(Store { store, fetch }, root, options).await? })
+    }
+
+    /// Another version of the same table. Files that are open in both stay open.
+    pub async fn checkout(&self, at: At) -> Result<Self> {
+        Ok(Self { at: self.at.checkout(&at).await? })
+    }
+
+    /// The version that is open.
+    pub fn version(&self) -> u64 {
+        self.manifest().version
+    }
+
+    /// The numbers of all versions that were there when the table was opened, oldest first.
+    pub fn versions(&self) -> &[u64] {
+        self.at.versions.numbers()
+    }
+
+    /// All that the version file says.
+    pub fn manifest(&self) -> &Manifest {
+        self.at.manifest()
+    }
+
+    /// The manifest of another version of the same table or branch.
+    pub async fn manifest_of(&self, version: u64) -> Result<Manifest> {
+        self.at.manifest_of(version).await
+    }
+
+    /// The schema, with field and schema metadata.
+    pub fn schema(&self) -> SchemaRef {
+        self.at.reads.snapshot.schema.arrow.clone()
+    }
+
+    /// Number of rows. It is in the manifest; only tables of the oldest writers have to open files for it.
+    pub async fn num_rows(&self) -> Result<u64> {
+        self.at.num_rows().await
+    }
+
+    /// Looks up columns, once for many reads.
+    pub fn project(&self, columns: impl Into<TableColumns>) -> Result<TableProjection> {
+        self.at.project(columns.into())
+    }
+
+    /// The tags of the table, by name.
+    pub async fn tags(&self) -> Result<Vec<Tag>> {
+        self.at.tags().await
+    }
+
+    /// The branches of the table, by name.
+    pub async fn branches(&self) -> Result<Vec<Branch>> {
+        self.at.branches().await
+    }
+
+    /// Columns of the rows with these numbers; see [`Table::take`](crate::Table::take).
+    pub async fn take(
+        &self,
+        rows: &[u64],
+        columns: impl Into<TableColumns>,
+    ) -> Result<RecordBatch> {
+        let columns = self.at.project(columns.into())?;
+        let starts = self.at.reads.starts().await?;
+        let places = rows.iter().filter_map(|row| find_row(starts, *row)).map(|(place, _)| place);
+        self.load_deletions(places.collect()).await?;
+        self.take_wanted(self.at.reads.rows_by_number(rows).await?, &columns).await
+    }
+
+    /// Columns of the rows with these ids; see [`Table::take_row_ids`](crate::Table::take_row_ids).
+    pub async fn take_row_ids(
+        &self,
+        ids: &[u64],
+        columns: impl Into<TableColumns>,
+    ) -> Result<RecordBatch> {
+        let columns = self.at.project(columns.into())?;
+        self.take_wanted(self.at.reads.rows_by_id(ids).await?, &columns).await
+    }
+
+    /// Columns of the rows with these addresses; see [`Table::take_addresses`](crate::Table::take_addresses).
+    pub async fn take_addresses(
+        &self,
+        addresses: &[u64],
+        columns: impl Into<TableColumns>,
+    ) -> Result<RecordBatch> {
+        let columns = self.at.project(columns.into())?;
+        self.take_wanted(self.at.reads.rows_by_address(addresses).await?, &columns).await
+    }
+
+    /// Deletion files are read together, not one after the other.
+    async fn load_deletions(&self, places: BTreeSet<usize>) -> Result<()> {
+        let loads = stream::iter(places).map(|place| self.at.reads.deletions(place));
+        loads.buffer_unordered(CONCURRENT_FILES).try_for_each(|_| async { Ok(()) }).await
+    }
+
+    async fn take_wanted(
+        &self,
+        wanted: Vec<Wanted>,
+        columns: &TableProjection,
+    ) -> Result<RecordBatch> {
+        let (groups, positions) = grouped(&wanted);
+        let reads = stream::iter(groups).map(|group| async move {
+            let rows = Rows::List(group.offsets);
+            self.at.reads.read(group.place, columns, &rows).await
+        });
+        let batches = reads.buffered(CONCURRENT_FILES).try_collect().await?;
+        in_order(batches, &positions, columns)
+    }
+
+    /// Starts to describe a scan.
+    pub fn scan(&self) -> StoreScan {
+        StoreScan { table: self.clone(), plan: ScanPlan::default(), ahead: 4 }
+    }
+
+    /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
+    pub fn blobs(&self, column: &str) -> Result<StoreBlobs> {
+        let columns = self.project([column])?;
+        Ok(StoreBlobs(BlobReads::new(self.at.reads.clone(), columns, column)?))
+    }
+}
+
+impl fmt::Debug for StoreTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreTable")
+            .field("path", &self.at.root)
+            .field("version", &self.version())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The blobs of one column of a table in a store; see [`TableBlobs`](crate::TableBlobs).
+#[derive(Clone)]
+pub struct StoreBlobs(BlobReads<Store>);
+
+impl StoreBlobs {
+    /// The size of a blob in bytes; `None` if it is null.
+    pub async fn len(&self, row: u64) -> Result<Option<u64>> {
+        self.0.len(row).await
+    }
+
+    /// Bytes of a blob; `..` for all of them. A null has none to read.
+    pub async fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Result<Bytes> {
+        let (start, end) = (range.start_bound().cloned(), range.end_bound().cloned());
+        self.0.read(row, start, end).await
+    }
+}
+
+/// Describes a scan of a table in a store; [`StoreScan::stream`] starts it.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct StoreScan {
+    table: StoreTable,
+    plan: ScanPlan,
+    ahead: usize,
+}
+
+describe_scan!(StoreScan);
+
+impl StoreScan {
+    /// How many batches are read at the same time (4 by default): what a scan holds is about this many times the size of
+    /// a batch.
+    pub fn ahead(mut self, batches: usize) -> Self {
+        self.ahead = batches.max(1);
+        self
+    }
+
+    /// Checks the description and starts.
+    pub async fn stream(self) -> Result<StoreBatches> {
+        let Started { work, fragments, limit, .. } = self.plan.start(&self.table.at).await?;
+        let schema = work.columns.schema();
+        let prepare = work.clone();
+        let prepared = stream::iter(fragments).map(move |fragment| {
+            let work = prepare.clone();
+            async move { work.prepare(fragment).await }
+        });
+        let pieces = prepared.buffered(self.ahead).map_ok(|prepared: Option<Prepared>| {
+            let pieces = prepared
+                .into_iter()
+                .flat_map(|mut prepared| std::iter::from_fn(move || prepared.next_piece()));
+            stream::iter(pieces.map(Ok))
+        });
+        let batches = pieces.try_flatten().map(move |piece: Result<Piece>| {
+            let work = work.clone();
+            async move { work.read(&piece?).await }
+        });
+        let given = Given { batches: batches.buffered(self.ahead).boxed(), left: limit };
+        Ok(StoreBatches { schema, batches: stream::unfold(given, Given::next).boxed() })
+    }
+}
+
+/// What a scan still gives.
+struct Given {
+    batches: BoxStream<'static, Result<RecordBatch>>,
+    /// How many rows are still wanted, where a filter tells only in the end how many there are.
+    left: Option<u64>,
+}
+
+impl Given {
+    async fn next(mut self) -> Option<(Result<RecordBatch>, Self)> {
+        if self.left == Some(0) {
+            return None;
+        }
+        let mut batch = self.batches.next().await?;
+        for _ in 0..MAX_SKIPPED {
+            if !matches!(&batch, Ok(batch) if batch.num_rows() == 0) {
+                break;
+            }
+            batch = self.batches.next().await?;
+        }
+        if batch.is_err() {
+            // After an error there is nothing sensible to go on with.
+            self.left = Some(0);
+        }
+        let batch = batch.map(|batch| {
+            let Some(left) = &mut self.left else { return batch };
+            let num_rows = usize::try_from(*left).unwrap_or(usize::MAX).min(batch.num_rows());
+            *left = left.saturating_sub(num_rows as u64);
+            batch.slice(0, num_rows)
+        });
+        Some((batch, self))
+    }
+}
+
+/// The batches of a scan of a table in a store, in the order of its rows.
+pub struct StoreBatches {
+    schema: SchemaRef,
+    batches: BoxStream<'static, Result<RecordBatch>>,
+}
+
+impl StoreBatches {
+    /// The schema of the batches.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+impl Stream for StoreBatches {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.batches.poll_next_unpin(context)
+    }
+}
+
+impl fmt::Debug for StoreBatches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreBatches").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for StoreBlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreBlobs").finish_non_exhaustive()
+    }
+}
