@@ -173,7 +173,7 @@ impl Filter {
     }
 
     /// The columns of which it needs the values, not only whether they are null.
-    pub(crate) fn value_columns(&self) -> BTreeSet<&str> {
+    pub fn value_columns(&self) -> BTreeSet<&str> {
         let is_value = |filter: &&Self| !matches!(filter, Self::IsNull { .. });
         self.all().filter(is_value).filter_map(Self::column).collect()
     }

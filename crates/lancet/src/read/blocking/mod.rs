@@ -34,7 +34,7 @@ use super::file::OpenFile;
 use super::options::ReadOptions;
 use super::projection::Columns;
 use super::request::{Progress, Request};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rows::{RowRanges, Rows};
 use crate::span::Span;
 use crate::version::Version;
@@ -88,6 +88,25 @@ impl FileReader {
         }
         let reader = Self::from_source(disk.clone(), options)?;
         Ok(Self { disk: Some(disk), ..reader })
+    }
+
+    /// A reader of a file on disk that was opened before and closed since: nothing is read for it. The file must be
+    /// the same; all that is compared is its size.
+    pub fn from_file(file: Arc<OpenFile>, path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let disk = Arc::new(FileSource::open(path)?);
+        let (now, then) = (disk.size_bytes(), file.file_bytes());
+        if now != then {
+            return Err(Error::corrupt(format!(
+                "it has {now} bytes, but had {then} when it was opened"
+            )));
+        }
+        let threads = file.options().threads();
+        #[cfg(feature = "mmap")]
+        if file.options().memory_map {
+            return Ok(Self { file, source: Arc::new(disk.map()?), disk: None, threads });
+        }
+        Ok(Self { file, source: disk.clone(), disk: Some(disk), threads })
     }
 
     /// Opens a file that is in memory.
