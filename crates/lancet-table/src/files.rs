@@ -1,8 +1,8 @@
 //! Data files that are open, kept between reads.
 //!
-//! A take of a few rows opens the files of their fragments and no others; the next one finds them open. They are kept up
-//! to a number of files and of bytes, the least recently used ones dropped first. Their page indexes lie in the search
-//! cache of the read options, which all of them share.
+//! A take of a few rows opens the files of their fragments and no others; the next one finds them open. So many files stay
+//! open, and what is known of many more is remembered, up to a number of bytes; the least recently used ones go first.
+//! Their page indexes lie in the search cache of the read options, which all of them share.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,12 @@ const MAX_PROJECTIONS: usize = 8;
 pub(crate) struct OpenData<S: Storage> {
     pub(crate) handle: S::Handle,
     pub(crate) path: PathBuf,
+    known: Arc<Known>,
+}
+
+/// What is known of a data file, open or not.
+struct Known {
+    file: Arc<OpenFile>,
     projections: Mutex<Vec<Arc<Projected>>>,
 }
 
@@ -38,7 +44,7 @@ struct Projected {
 impl<S: Storage> OpenData<S> {
     /// What is known of the file.
     pub(crate) fn file(&self) -> &Arc<OpenFile> {
-        S::file(&self.handle)
+        &self.known.file
     }
 
     /// What a request of the file comes to.
@@ -61,7 +67,7 @@ impl<S: Storage> OpenData<S> {
         let is_same = |known: &&Arc<Projected>| {
             known.described == described && known.columns.as_slice() == columns
         };
-        let known = try_lock(&self.projections);
+        let known = try_lock(&self.known.projections);
         if let Some(found) = known.as_ref().and_then(|known| known.iter().find(is_same)) {
             return Ok(found.projection.clone());
         }
@@ -71,7 +77,7 @@ impl<S: Storage> OpenData<S> {
             if described { projection.with_blobs_described() } else { Ok(projection) }
         });
         let projection = projection.map_err(|error| self.error(error))?;
-        if let Some(mut known) = try_lock(&self.projections) {
+        if let Some(mut known) = try_lock(&self.known.projections) {
             if known.len() >= MAX_PROJECTIONS {
                 known.remove(0);
             }
@@ -91,12 +97,10 @@ pub(crate) fn in_data_file(path: &Path, source: lancet::Error) -> Error {
     }
 }
 
-/// The files that are open.
+/// The files that are open, and those that were.
 pub(crate) struct OpenFiles<S: Storage> {
     pub(crate) storage: S,
     options: TableOptions,
-    /// Most bytes that the metadata of open files may take.
-    max_bytes: u64,
     state: Mutex<State<S>>,
 }
 
@@ -107,15 +111,24 @@ struct State<S: Storage> {
 }
 
 struct Entry<S: Storage> {
-    file: Arc<OpenData<S>>,
+    known: Arc<Known>,
+    /// The file, while it is open. What is known of it stays when it is closed: systems allow few open files, and there
+    /// is memory for more.
+    open: Option<Arc<OpenData<S>>>,
     last_used: u64,
+}
+
+/// What a lookup gives.
+enum Found<S: Storage> {
+    Open(Arc<OpenData<S>>),
+    Known(Arc<Known>),
+    Nothing,
 }
 
 impl<S: Storage> OpenFiles<S> {
     pub(crate) fn new(storage: S, options: TableOptions) -> Self {
-        let max_bytes = options.max_open_bytes;
         let state = Mutex::new(State { files: HashMap::new(), clock: 0 });
-        Self { storage, options, max_bytes, state }
+        Self { storage, options, state }
     }
 
     /// The file at a path, opened if it is not open. Its rows must be as many as the fragment has, if that is known.
@@ -125,68 +138,81 @@ impl<S: Storage> OpenFiles<S> {
         data_file: &DataFile,
         physical_rows: Option<u64>,
     ) -> Result<Arc<OpenData<S>>> {
-        if let Some(found) = self.find(&path) {
-            check_rows(&found, physical_rows)?;
-            return Ok(found);
-        }
-        check_readable(&path, data_file)?;
-        let handle = self.storage.open(&path, &self.options.read).await?;
-        let file = Arc::new(OpenData { handle, path, projections: Mutex::default() });
+        let (handle, known) = match self.find(&path) {
+            Found::Open(found) => {
+                check_rows(&found, physical_rows)?;
+                return Ok(found);
+            }
+            Found::Known(known) => (self.storage.reopen(&path, known.file.clone()).await?, known),
+            Found::Nothing => {
+                check_readable(&path, data_file)?;
+                let handle = self.storage.open(&path, &self.options.read).await?;
+                let file = S::file(&handle).clone();
+                (handle, Arc::new(Known { file, projections: Mutex::default() }))
+            }
+        };
+        let file = Arc::new(OpenData { handle, path, known });
         check_file(&file, data_file)?;
         check_rows(&file, physical_rows)?;
         self.keep(&file);
         Ok(file)
     }
 
-    fn find(&self, path: &Path) -> Option<Arc<OpenData<S>>> {
-        let mut state = try_lock(&self.state)?;
+    fn find(&self, path: &Path) -> Found<S> {
+        let Some(mut state) = try_lock(&self.state) else { return Found::Nothing };
         state.clock = state.clock.wrapping_add(1);
         let clock = state.clock;
-        let entry = state.files.get_mut(path)?;
+        let Some(entry) = state.files.get_mut(path) else { return Found::Nothing };
         entry.last_used = clock;
-        Some(entry.file.clone())
+        match &entry.open {
+            Some(open) => Found::Open(open.clone()),
+            None => Found::Known(entry.known.clone()),
+        }
     }
 
     fn keep(&self, file: &Arc<OpenData<S>>) {
         let Some(mut state) = try_lock(&self.state) else { return };
         state.clock = state.clock.wrapping_add(1);
-        let last_used = state.clock;
-        state.files.insert(file.path.clone(), Entry { file: file.clone(), last_used });
+        let (last_used, known) = (state.clock, file.known.clone());
+        let entry = Entry { known, open: Some(file.clone()), last_used };
+        let before = state.files.insert(file.path.clone(), entry);
         let dropped = self.overflow(&mut state);
         // Files are closed when nobody holds the lock.
         drop(state);
-        drop(dropped);
+        drop((before, dropped));
     }
 
-    /// Takes out the files that were not used for the longest time, a good part at once: to look for them takes as long
-    /// as there are files.
-    fn overflow(&self, state: &mut State<S>) -> Vec<Entry<S>> {
+    /// Closes the files that were not used for the longest time, and forgets those before them, a good part at once: to
+    /// look for them takes as long as there are files.
+    fn overflow(&self, state: &mut State<S>) -> Vec<Arc<OpenData<S>>> {
         let weight =
-            |entry: &Entry<S>| entry.file.file().metadata_bytes().saturating_add(FILE_BYTES);
+            |entry: &Entry<S>| entry.known.file.metadata_bytes().saturating_add(FILE_BYTES);
+        let most_files = if S::COUNTS_FILES { self.options.max_open_files } else { u64::MAX };
+        let most_bytes = self.options.max_open_bytes;
         let bytes = state.files.values().map(weight).fold(0, u64::saturating_add);
-        let count = state.files.len() as u64;
-        if count <= self.options.max_open_files && bytes <= self.max_bytes {
+        let open = state.files.values().filter(|entry| entry.open.is_some()).count() as u64;
+        if open <= most_files && bytes <= most_bytes {
             return Vec::new();
         }
-        let (most_files, most_bytes) = (self.options.max_open_files, self.max_bytes);
-        let (keep_files, keep_bytes) =
-            (most_files.saturating_sub(most_files / 4), most_bytes.saturating_sub(most_bytes / 4));
-        let mut by_use: Vec<(u64, u64, PathBuf)> = state
-            .files
-            .iter()
-            .map(|(path, entry)| (entry.last_used, weight(entry), path.clone()))
-            .collect();
+        let keep_files = most_files.saturating_sub(most_files / 4);
+        let keep_bytes = most_bytes.saturating_sub(most_bytes / 4);
+        let mut by_use: Vec<(u64, PathBuf)> =
+            state.files.iter().map(|(path, entry)| (entry.last_used, path.clone())).collect();
         by_use.sort_unstable_by(|a, b| b.cmp(a));
-        let (mut files, mut bytes, mut dropped) = (0_u64, 0_u64, Vec::new());
-        for (_, weight, path) in by_use {
-            files = files.saturating_add(1);
-            bytes = bytes.saturating_add(weight);
+        let (mut files, mut bytes, mut closed) = (0_u64, 0_u64, Vec::new());
+        for (place, (_, path)) in by_use.into_iter().enumerate() {
+            let Some(entry) = state.files.get_mut(&path) else { continue };
+            files = files.saturating_add(entry.open.is_some().into());
+            bytes = bytes.saturating_add(weight(entry));
             // The newest stays, whatever it takes: it is about to be read.
-            if files > 1 && (files > keep_files || bytes > keep_bytes) {
-                dropped.extend(state.files.remove(&path));
+            if place > 0 && files > keep_files {
+                closed.extend(entry.open.take());
+            }
+            if place > 0 && bytes > keep_bytes {
+                closed.extend(state.files.remove(&path).and_then(|entry| entry.open));
             }
         }
-        dropped
+        closed
     }
 }
 

@@ -50,7 +50,12 @@ impl TableFilter {
         wanted: &TableProjection,
     ) -> Result<Self> {
         let names: Vec<&str> = filter.columns().into_iter().collect();
-        let columns = TableProjection::named(&snapshot.schema, &names)?;
+        let mut columns = TableProjection::named(&snapshot.schema, &names)?;
+        // Whether a blob is null can be seen without it.
+        let values: Vec<&str> = filter.value_columns().into_iter().collect();
+        if !TableProjection::named(&snapshot.schema, &values)?.nodes().iter().any(has_blob) {
+            columns = columns.with_blobs_described();
+        }
         filter.check(&columns.schema())?;
         let mut mapped = Vec::new();
         for name in &names {
@@ -143,6 +148,10 @@ impl TableFilter {
         let columns = columns.collect::<Result<Vec<_>>>()?;
         Ok(RecordBatch::try_new_with_options(wanted.schema(), columns, &options)?)
     }
+}
+
+fn has_blob(node: &Node) -> bool {
+    matches!(node.kind, Kind::Blob | Kind::BlobV2) || node.children.iter().any(has_blob)
 }
 
 /// The id of the one column that a name stands for, with nothing but structs around it.

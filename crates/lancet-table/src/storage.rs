@@ -44,6 +44,16 @@ pub(crate) trait Storage: Clone + Send + Sync + 'static {
         options: &ReadOptions,
     ) -> impl Future<Output = Result<Self::Handle>> + Send;
 
+    /// Opens a data file of which all is known.
+    fn reopen(
+        &self,
+        path: &Path,
+        file: Arc<OpenFile>,
+    ) -> impl Future<Output = Result<Self::Handle>> + Send;
+
+    /// Whether the system counts files that are open.
+    const COUNTS_FILES: bool;
+
     /// What is known of a data file.
     fn file(handle: &Self::Handle) -> &Arc<OpenFile>;
 
@@ -85,6 +95,12 @@ impl Storage for Disk {
     async fn open(&self, path: &Path, options: &ReadOptions) -> Result<FileReader> {
         FileReader::open_with(path, options.clone()).map_err(|error| in_data_file(path, error))
     }
+
+    async fn reopen(&self, path: &Path, file: Arc<OpenFile>) -> Result<FileReader> {
+        FileReader::from_file(file, path).map_err(|error| in_data_file(path, error))
+    }
+
+    const COUNTS_FILES: bool = true;
 
     fn file(handle: &FileReader) -> &Arc<OpenFile> {
         handle.file()

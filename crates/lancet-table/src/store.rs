@@ -93,6 +93,13 @@ impl Storage for Store {
         opened.map_err(|error| failed(path, error))
     }
 
+    async fn reopen(&self, path: &FilePath, file: Arc<OpenFile>) -> Result<Reader> {
+        self.open(path, file.options()).await
+    }
+
+    /// A file that is open is only what is known of it.
+    const COUNTS_FILES: bool = false;
+
     fn file(handle: &Reader) -> &Arc<OpenFile> {
         handle.file()
     }
