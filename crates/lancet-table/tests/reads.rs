@@ -146,6 +146,21 @@ fn few_files_stay_open() {
     let rows: Vec<u64> = (0..num_rows).rev().collect();
     let got = table.take(&rows, ..).unwrap();
     assert_eq!(got.num_rows() as u64, num_rows);
+    // Files that were closed are opened again.
+    assert_eq!(table.take(&rows, ..).unwrap(), got);
+    // Not if they are others now.
+    let longer = |path: &Path| {
+        let bytes = fs::read(path).unwrap();
+        fs::write(path, [&bytes[..], b"x"].concat()).unwrap();
+        bytes
+    };
+    let files: Vec<_> =
+        fs::read_dir(root.join("data")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let sound: Vec<Vec<u8>> = files.iter().map(|path| longer(path)).collect();
+    let error = table.take(&rows, ..).unwrap_err().to_string();
+    assert!(error.contains("when it was opened"), "{error}");
+    files.iter().zip(sound).for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+    assert_eq!(table.take(&rows, ..).unwrap(), got);
     if cfg!(unix) {
         // The file of the last fragment was the last to be opened; those before were closed.
         fs::remove_dir_all(root.join("data")).unwrap();

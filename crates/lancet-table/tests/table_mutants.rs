@@ -12,7 +12,8 @@ use std::path::Path;
 
 use allocations::allocated;
 use lancet::{Filter, ReadOptions};
-use lancet_table::{At, DeletionKind, Limits, Manifest, Result, Table, TableOptions};
+use lancet_row_ids::RowVersionSequence;
+use lancet_table::{At, DeletionKind, Limits, Manifest, Result, Stored, Table, TableOptions};
 
 /// One read may hold this much; what all reads of a mutant allocate together may be several times that.
 const LIMIT: u64 = 4 << 20;
@@ -198,11 +199,8 @@ fn version_folders_of_all_kinds() {
     assert!(Table::open(tar).is_err());
 }
 
-/// Reads a table whose latest manifest was changed.
-fn forged(
-    name: &str,
-    change: impl FnOnce(&mut Manifest, &Path),
-) -> std::result::Result<u64, String> {
+/// A table whose latest manifest was changed.
+fn write_forged(name: &str, change: impl FnOnce(&mut Manifest, &Path)) -> tempfile::TempDir {
     let tar = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables").join(name);
     let place = tempfile::tempdir().unwrap();
     support::write_into(&support::unpack(&tar), place.path());
@@ -213,6 +211,16 @@ fn forged(
     let len = u32::try_from(message.len()).unwrap().to_le_bytes();
     let file = [&len, message.as_slice(), &[0; 8], &[0, 0, 2, 0], b"LANC"].concat();
     fs::write(&manifest.file, file).unwrap();
+    place
+}
+
+/// Reads a table whose latest manifest was changed.
+fn forged(
+    name: &str,
+    change: impl FnOnce(&mut Manifest, &Path),
+) -> std::result::Result<u64, String> {
+    let place = write_forged(name, change);
+    let root = place.path().join("table");
     let (result, spent) = allocated(|| read_all(&root).map_err(|error| error.to_string()));
     assert!(spent < MOST_BYTES, "{spent} bytes");
     result
@@ -290,4 +298,18 @@ fn bitmaps_of_runs_are_not_written_out() {
     });
     // All rows are deleted: nothing is left of the fragment, so that its data file is only looked at by `verify`.
     assert!(error.is_ok(), "{error:?}");
+}
+
+#[test]
+fn row_versions_are_checked() {
+    let place = write_forged("spilled_lineage_v21.tar", |manifest, _| {
+        let fragment = manifest.fragments.first_mut().unwrap();
+        let short = RowVersionSequence::uniform(1, 1);
+        fragment.last_updated = Some(Stored::Inline(short.encode()));
+    });
+    let table = Table::open(place.path().join("table")).unwrap();
+    let problems = table.verify(|_| {}).unwrap().problems;
+    assert!(problems.iter().any(|problem| problem.what.contains("fragment")), "{problems:?}");
+    let scan = table.scan().columns(["_row_last_updated_at_version"]);
+    assert!(scan.build().unwrap().next_batch().unwrap().is_err());
 }
