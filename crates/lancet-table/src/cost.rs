@@ -31,6 +31,21 @@ const fn part<Message, Checked>() -> usize {
     both.saturating_mul(GROWTH).saturating_add(SET_BYTES)
 }
 
+/// Bytes in memory for a byte of a message, at most: an empty part takes two of them.
+const MOST_FOR_A_BYTE: usize = {
+    let largest = if FRAGMENT_BYTES > DATA_FILE_BYTES { FRAGMENT_BYTES } else { DATA_FILE_BYTES };
+    let largest = if FIELD_BYTES > largest { FIELD_BYTES } else { largest };
+    let largest = if BASE_PATH_BYTES > largest { BASE_PATH_BYTES } else { largest };
+    // Parts within parts share their bytes, and some are copied.
+    largest.saturating_add(NUMBER_BYTES)
+};
+
+/// Whether a message is so short that nothing in it has to be counted.
+pub(crate) fn is_short(message: &[u8], limit: u64) -> bool {
+    let most = message.len().saturating_mul(MOST_FOR_A_BYTE);
+    u64::try_from(most).is_ok_and(|most| most <= limit)
+}
+
 /// Bytes that a decoded manifest message takes at most, about.
 pub(crate) fn manifest_bytes(message: &[u8]) -> Result<u64, Problem> {
     // Strings and byte strings are copied once, and a vector may be twice what it holds.

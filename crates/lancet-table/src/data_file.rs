@@ -127,58 +127,66 @@ impl DataFile {
         message: Kept<proto::DataFile>,
         rules: &Rules<'_>,
     ) -> Result<Self, Problem> {
-        let name = message.path.clone();
-        let checked = Self::check_inner(message, rules);
-        checked.map_err(|problem| problem.within(&format!("data file `{}`", name.escape_debug())))
-    }
-
-    fn check_inner(message: Kept<proto::DataFile>, rules: &Rules<'_>) -> Result<Self, Problem> {
         let Kept { message, unknown } = message;
-        ensure!(is_name(&message.path), "its path must be the plain name of a file");
         let (major, minor) = (message.file_major_version, message.file_minor_version);
-        let file = Self {
+        let checked = Self::check_message(&message, rules);
+        let version = checked.map_err(|problem| {
+            problem.within(&format!("data file `{}`", message.path.escape_debug()))
+        })?;
+        Ok(Self {
             path: message.path,
             fields: message.fields,
             columns: message.column_indices,
-            version: FileVersion::from_numbers(major, minor)?,
+            version,
             version_numbers: (major, minor),
             size_bytes: (message.file_size_bytes > 0).then_some(message.file_size_bytes),
             base: message.base_id,
             unknown,
-        };
-        if let Some(version) = rules.version {
-            ensure!(
-                file.version == version,
-                "its version is {}, but the table says {version} of all data files",
-                file.version
-            );
-        }
-        rules.check_base(file.base)?;
-        file.check_columns(rules.leaves)?;
-        Ok(file)
+        })
     }
 
-    fn check_columns(&self, leaves: &HashSet<i32>) -> Result<(), Problem> {
-        if self.version == FileVersion::Legacy {
-            return Ok(()); // those files say themselves where their columns are
+    fn check_message(message: &proto::DataFile, rules: &Rules<'_>) -> Result<FileVersion, Problem> {
+        ensure!(is_name(&message.path), "its path must be the plain name of a file");
+        let (major, minor) = (message.file_major_version, message.file_minor_version);
+        let found = FileVersion::from_numbers(major, minor)?;
+        if let Some(version) = rules.version {
+            ensure!(
+                found == version,
+                "its version is {found}, but the table says {version} of all data files"
+            );
         }
-        ensure!(
-            self.columns.len() >= self.fields.len(),
-            "it has {} fields, but {} column indices",
-            self.fields.len(),
-            self.columns.len()
-        );
-        for (field, column) in self.fields.iter().zip(&self.columns) {
-            ensure!(*column >= -1, "the column index of field {field} is {column}");
-            let missing = *column < 0 && leaves.contains(field);
-            ensure!(!missing, "field {field} holds values, but its column index is -1");
+        rules.check_base(message.base_id)?;
+        // Files of the first format say themselves where their columns are.
+        if found != FileVersion::Legacy {
+            check_columns(message, rules.leaves)?;
         }
-        Ok(())
+        Ok(found)
     }
+}
+
+fn check_columns(file: &proto::DataFile, leaves: &HashSet<i32>) -> Result<(), Problem> {
+    let (fields, columns) = (&file.fields, &file.column_indices);
+    ensure!(
+        columns.len() >= fields.len(),
+        "it has {} fields, but {} column indices",
+        fields.len(),
+        columns.len()
+    );
+    for (field, column) in fields.iter().zip(columns) {
+        ensure!(*column >= -1, "the column index of field {field} is {column}");
+        let missing = *column < 0 && leaves.contains(field);
+        ensure!(!missing, "field {field} holds values, but its column index is -1");
+    }
+    Ok(())
 }
 
 /// Whether a path stays in its folder, on every system.
 fn is_name(path: &str) -> bool {
+    // As writers make them, and quick to see.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if path.strip_suffix(".lance").is_some_and(|stem| stem.bytes().all(is_plain)) {
+        return true;
+    }
     let leads_away = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
     !path.is_empty() && path != "." && path != ".." && !path.contains(leads_away)
 }

@@ -114,14 +114,13 @@ impl Manifest {
     pub fn parse(file: &str, bytes: &[u8], limits: &Limits) -> Result<Self> {
         let broken = |problem: Problem| problem.in_file(file);
         let message = container::message(bytes).map_err(broken)?;
-        let needed = cost::manifest_bytes(message).map_err(broken)?;
-        if needed > limits.max_metadata_bytes {
-            return Err(Error::Limit {
-                file: file.to_owned(),
-                needed,
-                limit: limits.max_metadata_bytes,
-                option: "max_metadata_bytes",
-            });
+        let limit = limits.max_metadata_bytes;
+        if !cost::is_short(message, limit) {
+            let needed = cost::manifest_bytes(message).map_err(broken)?;
+            if needed > limit {
+                let (file, option) = (file.to_owned(), "max_metadata_bytes");
+                return Err(Error::Limit { file, needed, limit, option });
+            }
         }
         Self::decode(file, message).map_err(broken)
     }
@@ -240,15 +239,20 @@ fn fragments(
     rules: &Rules<'_>,
     flags: Flags,
 ) -> Result<Vec<Fragment>, Problem> {
-    let mut ids = HashSet::with_capacity(messages.len());
-    let mut fragments = Vec::with_capacity(messages.len());
+    let mut fragments: Vec<Fragment> = Vec::with_capacity(messages.len());
     for message in messages {
         let fragment = Fragment::check(message, rules)?;
         let id = fragment.id;
-        ensure!(ids.insert(id), "fragment {id} is listed twice");
         let has_ids = fragment.row_ids.is_some() || !flags.contains(Flags::STABLE_ROW_IDS);
         ensure!(has_ids, "fragment {id} has no row ids, but the table says that all have");
         fragments.push(fragment);
+    }
+    // Writers sort them, so that mostly a look at the neighbours is enough.
+    if !fragments.is_sorted_by(|one, next| one.id < next.id) {
+        let mut ids = HashSet::with_capacity(fragments.len());
+        for Fragment { id, .. } in &fragments {
+            ensure!(ids.insert(*id), "fragment {id} is listed twice");
+        }
     }
     Ok(fragments)
 }

@@ -23,8 +23,8 @@ use crate::schema::TableSchema;
 pub(crate) struct Snapshot {
     pub(crate) manifest: Manifest,
     pub(crate) schema: TableSchema,
-    /// The places of the fragments, by their ids.
-    places: HashMap<u32, usize>,
+    /// The places of the fragments, by their ids; none if they are sorted by them, as writers have it.
+    places: Option<HashMap<u32, usize>>,
     fragments: Vec<Known>,
     /// The number of the first row of each fragment, and behind them that of all rows.
     starts: OnceLock<Vec<u64>>,
@@ -46,8 +46,9 @@ impl Snapshot {
     pub(crate) fn new(manifest: Manifest) -> Result<Self> {
         let schema =
             TableSchema::new(&manifest).map_err(|problem| problem.in_file(&manifest.file))?;
+        let is_sorted = manifest.fragments.is_sorted_by_key(|fragment| fragment.id);
         let ids = manifest.fragments.iter().map(|fragment| fragment.id);
-        let places = ids.zip(0..).collect();
+        let places = (!is_sorted).then(|| ids.zip(0..).collect());
         let fragments = manifest.fragments.iter().map(|_| Known::default()).collect();
         let (starts, row_index) = (OnceLock::new(), OnceLock::new());
         Ok(Self { manifest, schema, places, fragments, starts, row_index })
@@ -61,7 +62,10 @@ impl Snapshot {
 
     /// Where the fragment with this id stands.
     pub(crate) fn place(&self, fragment: u32) -> Option<usize> {
-        self.places.get(&fragment).copied()
+        match &self.places {
+            Some(places) => places.get(&fragment).copied(),
+            None => self.manifest.fragments.binary_search_by_key(&fragment, |known| known.id).ok(),
+        }
     }
 
     fn known(&self, place: usize) -> Result<&Known> {
