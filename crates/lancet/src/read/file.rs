@@ -31,7 +31,8 @@ use crate::pool::Pool;
 use crate::rows::{RowRanges, Rows};
 use crate::schema::columns::Node;
 use crate::schema::leaves::LeafColumnType;
-use crate::schema::projection::project;
+use crate::schema::projection::{FieldNames, project};
+use crate::set_once::SetOnce;
 use crate::span::Span;
 use crate::version::Version;
 use crate::zones::filter::Filter;
@@ -77,6 +78,7 @@ pub struct OpenFile {
     pub(crate) index: FileIndex,
     /// The fields of the schema with the columns they are made of.
     pub(super) nodes: Vec<Node>,
+    names: SetOnce<FieldNames>,
     pub(super) options: ReadOptions,
     pub(super) columns: FileColumns,
     everything: Projection,
@@ -103,7 +105,8 @@ impl OpenFile {
         match columns.into() {
             Columns::All => Ok(self.everything.clone()),
             Columns::Names(names) => {
-                let fields = project(&self.index.schema, &self.nodes, names)?;
+                let known = self.names.set_with(|| FieldNames::of(&self.nodes));
+                let fields = project(&self.index.schema, &self.nodes, known, names)?;
                 Projection::new(&self.index.schema, fields)
             }
             Columns::Resolved(columns) => {
@@ -279,6 +282,7 @@ impl OpenFile {
         Self {
             index,
             nodes,
+            names: SetOnce::new(),
             options,
             columns,
             everything,

@@ -5,7 +5,9 @@
 //! whose own name has dots is found too, and wins over the split. Asking for a field gives all
 //! below it; the order is the order asked for; what is asked for twice comes once.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
@@ -13,8 +15,8 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use super::columns::{Leaf, LeafKind, Node};
 use crate::error::{Error, Result};
 
-/// More names are looked up in a table.
-const MANY_NAMES: usize = 16;
+/// Fields of a file that has more are looked up in a table.
+const MANY_FIELDS: usize = 64;
 
 /// Some fields of a file.
 #[derive(Debug, Clone)]
@@ -38,25 +40,62 @@ struct Children {
     places: BTreeMap<usize, usize>,
 }
 
+/// The fields at the top of a file by their names: to look at all of very many for each read would take longer than
+/// the read. Files with few fields have none here.
+#[derive(Debug)]
+pub(crate) struct FieldNames(HashMap<NamedField, usize>);
+
+impl FieldNames {
+    pub(crate) fn of(nodes: &[Node]) -> Self {
+        if nodes.len() <= MANY_FIELDS {
+            return Self(HashMap::new());
+        }
+        // Of fields with the same name the first is meant.
+        let fields = nodes.iter().enumerate().rev();
+        Self(fields.map(|(index, node)| (NamedField(node.field().clone()), index)).collect())
+    }
+}
+
+/// A field that equals others of its name.
+#[derive(Debug)]
+struct NamedField(FieldRef);
+
+impl Borrow<str> for NamedField {
+    fn borrow(&self) -> &str {
+        self.0.name()
+    }
+}
+
+impl Hash for NamedField {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name().hash(state);
+    }
+}
+
+impl PartialEq for NamedField {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name() == other.0.name()
+    }
+}
+
+impl Eq for NamedField {}
+
 /// Picks the fields called `names` out of the schema and its columns.
 pub(crate) fn project<S: AsRef<str>>(
     schema: &Schema,
     nodes: &[Node],
+    known: Option<&FieldNames>,
     names: impl IntoIterator<Item = S>,
 ) -> Result<FileFields> {
-    let names: Vec<S> = names.into_iter().collect();
-    // To look at all fields for each of many names would take long.
-    let mut known: HashMap<&str, usize> = HashMap::new();
-    if names.len() > MANY_NAMES {
-        // Of fields with the same name the first is meant.
-        let fields = nodes.iter().enumerate().rev();
-        known.extend(fields.map(|(index, node)| (node.field().name().as_str(), index)));
+    let mut paths = Vec::new();
+    for name in names {
+        let name = name.as_ref();
+        paths.push(match known.and_then(|known| known.0.get(name)) {
+            Some(index) => vec![*index],
+            None => locate(nodes, name)?,
+        });
     }
-    let paths = names.iter().map(|name| match known.get(name.as_ref()) {
-        Some(index) => Ok(vec![*index]),
-        None => locate(nodes, name.as_ref()),
-    });
-    Ok(project_paths(schema, nodes, paths.collect::<Result<Vec<_>>>()?))
+    Ok(project_paths(schema, nodes, paths))
 }
 
 /// Picks fields by their indexes from the top down.

@@ -32,7 +32,7 @@ fn example() -> Schema {
 
 fn ask(names: &[&str]) -> Result<FileFields> {
     let schema = example();
-    project(&schema, &columns_of(&schema).unwrap(), names)
+    project(&schema, &columns_of(&schema).unwrap(), None, names)
 }
 
 fn columns(names: &[&str]) -> Vec<u32> {
@@ -103,11 +103,36 @@ fn a_name_with_dots_wins_over_the_split() {
     ]);
     let nodes = columns_of(&schema).unwrap();
     let columns = |name: &str| {
-        let projection = project(&schema, &nodes, [name]).unwrap();
+        let projection = project(&schema, &nodes, None, [name]).unwrap();
         leaves(&projection.nodes).iter().map(|leaf| leaf.column).collect::<Vec<_>>()
     };
     assert_eq!(columns("a.b"), [2]);
     assert_eq!(columns("a.c.d"), [1]);
+}
+
+#[test]
+fn many_fields_are_found_as_few_are() {
+    let mut fields: Vec<_> = (0..100).map(|i| field(&format!("c{i}"), DataType::Int8)).collect();
+    fields.push(field("c7", DataType::Int16));
+    fields.push(field("s", structure(vec![field("x", DataType::Int8)])));
+    fields.push(field("s.x", DataType::Int16));
+    let schema = Schema::new(fields);
+    let nodes = columns_of(&schema).unwrap();
+    let known = FieldNames::of(&nodes);
+    assert_eq!(known.0.len(), 102, "all names, once each");
+    for name in ["c0", "c7", "c99", "s", "s.x", "t", "c100"] {
+        let [one, other] =
+            [None, Some(&known)].map(|known| project(&schema, &nodes, known, [name]));
+        match (one, other) {
+            (Ok(one), Ok(other)) => {
+                let columns = [one, other].map(|fields| leaves(&fields.nodes)[0].column);
+                assert_eq!(columns[0], columns[1], "{name}");
+            }
+            (one, other) => {
+                assert_eq!(one.unwrap_err().to_string(), other.unwrap_err().to_string())
+            }
+        }
+    }
 }
 
 #[test]
