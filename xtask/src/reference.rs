@@ -46,7 +46,8 @@ pub(crate) fn add_all(steps: &mut Steps) {
 /// `cargo xtask golden`.
 pub(crate) fn golden() -> Result<()> {
     let mut steps = Steps::default();
-    let read = cargo(["test", "--package", "lancet", "--test", "golden", "--", "--nocapture"]);
+    let read =
+        cargo(["test", "--package", "lancet", "--test", "it", "golden", "--", "--nocapture"]);
     steps.add_command("golden files, read and written again", read);
     steps.add("the program", build);
     add_script(&mut steps, "golden files, read by the reference", "golden_write.py", &[]);

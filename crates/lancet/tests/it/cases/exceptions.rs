@@ -17,7 +17,7 @@ pub struct Exceptions {
     reasons: BTreeMap<&'static str, &'static str>,
 }
 
-const LIST: &str = include_str!("../unsupported_cases.txt");
+const LIST: &str = include_str!("../../unsupported_cases.txt");
 
 /// The names of one section.
 pub fn listed(section: &'static str) -> Exceptions {

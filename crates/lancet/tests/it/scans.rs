@@ -1,9 +1,4 @@
 //! Scans of some rows: sets of them, those of a filter, the first ones; and columns looked up once.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-
-#[path = "support/counted.rs"]
-#[expect(dead_code, reason = "each test uses a part of the source")]
-mod counted;
 
 use std::sync::Arc;
 
@@ -16,11 +11,12 @@ use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
-use counted::Counted;
 use lancet::{
     Comparison, Error, FileReader, FileWriter, Filter, OpenFile, ReadOptions, RowRanges, Rows,
     Scan, Span, Version, WriteOptions,
 };
+
+use crate::counted::Counted;
 
 const VERSIONS: [Version; 3] = [Version::V2_0, Version::V2_1, Version::V2_2];
 const NUM_ROWS: usize = 40_000;

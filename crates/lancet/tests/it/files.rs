@@ -1,5 +1,4 @@
 //! What callers may rely on beyond the values: errors, unfinished files, metadata, determinism.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::collections::HashMap;
 use std::path::PathBuf;

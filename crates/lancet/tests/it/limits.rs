@@ -1,20 +1,13 @@
 //! Every limit stops what it is for, with an error that names the option to raise.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::field_reassign_with_default)]
-
-#[path = "support/mutate/mod.rs"]
-#[expect(dead_code, reason = "each test uses a part of the engine")]
-mod mutate;
-#[path = "support/small.rs"]
-#[expect(dead_code, reason = "each test uses a part of the files")]
-mod small;
 
 use std::sync::Arc;
 
 use arrow_array::{LargeStringArray, RecordBatch};
 use lancet::{Error, FileReader, FileWriter, Filter, ReadOptions, Result, WriteOptions};
-use mutate::file::Parts;
-use mutate::wire::{self, Kind, Value};
+
+use crate::mutate::file::Parts;
+use crate::mutate::wire::{self, Kind, Value};
+use crate::small;
 
 fn parts(name: &str) -> Parts {
     let (_, file) = small::files().into_iter().find(|(n, _)| n == name).unwrap();

@@ -1,21 +1,15 @@
 //! Very many of something: what takes a moment here would take minutes if each of them were compared with
 //! each of the others, or a stack if each were within the next.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-#[path = "support/mutate/mod.rs"]
-#[expect(dead_code, reason = "each test uses a part of the engine")]
-mod mutate;
-#[path = "support/small.rs"]
-#[expect(dead_code, reason = "each test uses a part of the files")]
-mod small;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, BinaryArray, Int32Array, RecordBatch, StringArray};
 use lancet::{Comparison, FileReader, FileWriter, Filter, ReadOptions, Version, WriteOptions};
-use mutate::file::Parts;
-use mutate::wire::{self, Kind, Value};
+
+use crate::mutate::file::Parts;
+use crate::mutate::wire::{self, Kind, Value};
+use crate::small;
 
 fn written(batch: &RecordBatch, options: WriteOptions) -> Vec<u8> {
     let mut writer = FileWriter::new(Vec::new(), batch.schema(), options).unwrap();

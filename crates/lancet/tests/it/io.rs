@@ -1,8 +1,4 @@
 //! What is read, to the byte: the spans of open, scan and take.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-#[path = "support/counted.rs"]
-mod counted;
 
 use std::sync::Arc;
 
@@ -14,11 +10,12 @@ use arrow_array::{
     RecordBatch, StringArray,
 };
 use arrow_schema::{DataType, Field};
-use counted::Counted;
 use lancet::{
     BufferReport, ColumnOptions, FileReader, FileWriter, PageReport, Profile, ReadOptions, Span,
     StructuralEncoding, Version, WriteOptions,
 };
+
+use crate::counted::Counted;
 
 const ROWS: u64 = 20_000;
 

@@ -1,8 +1,4 @@
 //! Blobs: read by the byte, described, and scanned.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-#[path = "support/counted.rs"]
-mod counted;
 
 use std::sync::Arc;
 
@@ -10,8 +6,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Int32Array, LargeBinaryArray, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, Fields, Schema};
-use counted::Counted;
 use lancet::{Comparison, Error, FileReader, FileWriter, Filter, Span, Version, WriteOptions};
+
+use crate::counted::Counted;
 
 const ROWS: usize = 1_000;
 

@@ -1,13 +1,12 @@
 //! The examples that users copy run to their end.
-#![allow(clippy::unwrap_used)]
 
-#[path = "../examples/blobs.rs"]
+#[path = "../../examples/blobs.rs"]
 mod blobs;
-#[path = "../examples/filter.rs"]
+#[path = "../../examples/filter.rs"]
 mod filter;
-#[path = "../examples/take.rs"]
+#[path = "../../examples/take.rs"]
 mod take;
-#[path = "../examples/write_stream.rs"]
+#[path = "../../examples/write_stream.rs"]
 mod write_stream;
 
 #[test]

@@ -1,16 +1,14 @@
 //! Files of old releases of the reference, each beside the table that the release reads from it.
 //!
 //! `tests/reference/old_files.py` makes them and says how.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use lancet::{Error, FileReader};
-use support::{Check, Doing, Failure, reading};
+
+use crate::support::{Check, Doing, Failure, reading};
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/old");

@@ -1,6 +1,4 @@
 //! Writing that fails: an error, nothing under the final name, what was there before untouched.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::field_reassign_with_default)]
 
 use std::io::{Error as IoError, ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! Fixed-size binaries of 0 bytes: values without bytes, of which 2.2 alone knows how many there are.
 
-#![allow(clippy::unwrap_used, missing_docs)]
-
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,10 +1,4 @@
 //! Zone maps in files: written, read, ignored when broken, checked by `verify`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::field_reassign_with_default)]
-
-#[path = "support/counted.rs"]
-#[expect(dead_code, reason = "each test uses a part of the source")]
-mod counted;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,10 +13,11 @@ use arrow_array::{
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field};
-use counted::Counted;
 use lancet::{
     Comparison, FileReader, FileWriter, Filter, ReadOptions, Span, Version, WriteOptions,
 };
+
+use crate::counted::Counted;
 
 const VERSIONS: [Version; 3] = [Version::V2_0, Version::V2_1, Version::V2_2];
 

@@ -1,5 +1,4 @@
 //! What options do to a file, seen from outside.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
 

@@ -1,16 +1,4 @@
 //! Checksums and `FileReader::verify`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::field_reassign_with_default)]
-
-#[path = "support/counted.rs"]
-#[expect(dead_code, reason = "each test uses a part of it")]
-mod counted;
-#[path = "support/mutate/mod.rs"]
-#[expect(dead_code, reason = "each test uses a part of the engine")]
-mod mutate;
-#[path = "support/small.rs"]
-#[expect(dead_code, reason = "each test uses a part of the files")]
-mod small;
 
 use std::sync::Arc;
 
@@ -20,7 +8,11 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use lancet::{Error, FileReader, FileWriter, ReadOptions, Span, Version, WriteOptions};
-use mutate::file::Parts;
+
+use crate::counted;
+use crate::mutate;
+use crate::mutate::file::Parts;
+use crate::small;
 
 fn checked() -> ReadOptions {
     ReadOptions::default().with_verify_checksums(true)
@@ -348,7 +340,7 @@ fn checksums_can_be_required() {
 
 #[test]
 fn checksums_of_older_releases_are_still_compared() {
-    let file = include_bytes!("data/checksums/whole_buffers.lance").to_vec();
+    let file = include_bytes!("../data/checksums/whole_buffers.lance").to_vec();
     assert!(file.windows(8).any(|window| window == b"LANCETX3"));
     let required = || ReadOptions::default().with_require_checksums(true);
     let rows = read_all(file.clone(), required()).unwrap();

@@ -1,7 +1,5 @@
 //! Arrow dictionaries at the edge of what their keys can number, and without entries.
 
-#![allow(clippy::unwrap_used, missing_docs)]
-
 use std::sync::Arc;
 
 use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int16Type, UInt8Type, UInt16Type};

@@ -1,8 +1,4 @@
 //! Format 2.0: what the golden files do not show.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(clippy::field_reassign_with_default)]
-
-mod support;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +11,8 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Fields};
 use lancet::{Error, FileReader, FileWriter, ReadOptions, Version, WriteOptions};
-use support::{Failure, reading};
+
+use crate::support::{Failure, reading};
 
 fn options(page_bytes: u64) -> WriteOptions {
     WriteOptions::default().with_version(Version::V2_0).with_page_bytes(page_bytes)

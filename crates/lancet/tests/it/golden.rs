@@ -3,19 +3,16 @@
 //!
 //! A small part of the corpus is kept here (`golden/`) and always runs. The whole corpus runs where
 //! it lies beside the repository.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod cases;
-mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cases::corpus::{self, Case};
-use cases::exceptions::{self, Exceptions};
-use cases::{run_all, writing};
 use lancet::{FileReader, Version};
-use support::{Check, Doing, reading};
+
+use crate::cases::corpus::{self, Case};
+use crate::cases::exceptions::{self, Exceptions};
+use crate::cases::{run_all, writing};
+use crate::support::{Check, Doing, reading};
 
 #[test]
 fn kept_files_are_read() {
