@@ -32,7 +32,7 @@ pub(crate) enum RowColumn {
 }
 
 impl RowColumn {
-    fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             ROW_ID => Some(Self::Id),
             ROW_ADDRESS => Some(Self::Address),
@@ -204,7 +204,7 @@ fn keep(node: &Node, wanted: &Wanted) -> Node {
 }
 
 /// Places from the top down to the field called `name`.
-fn find(nodes: &[Node], name: &str) -> Option<Vec<usize>> {
+pub(crate) fn find(nodes: &[Node], name: &str) -> Option<Vec<usize>> {
     if let Some(place) = nodes.iter().position(|node| node.field.name() == name) {
         return Some(vec![place]);
     }
@@ -230,7 +230,7 @@ fn prepend(place: usize, mut path: Vec<usize>) -> Option<Vec<usize>> {
     Some(path)
 }
 
-fn unknown(nodes: &[Node], name: &str) -> Error {
+pub(crate) fn unknown(nodes: &[Node], name: &str) -> Error {
     const SHOWN: usize = 5;
     let mut some: Vec<_> =
         nodes.iter().take(SHOWN).map(|node| format!("`{}`", node.field.name())).collect();

@@ -78,19 +78,24 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod assemble;
+mod blob_write;
 mod blobs;
 pub mod columns;
+mod compact_plan;
 mod container;
 mod cost;
 pub mod data_file;
 pub mod deletion;
 mod deletions;
 mod error;
+mod expand;
 pub mod fields;
 mod files;
 pub mod flags;
 pub mod fragment;
 mod gather;
+mod lineage;
+mod live_rows;
 mod local;
 mod locks;
 pub mod manifest;
@@ -102,6 +107,7 @@ mod paths;
 mod plan;
 mod proto;
 mod read;
+mod ref_files;
 pub mod refs;
 mod row_columns;
 pub mod row_ids;
@@ -109,6 +115,7 @@ mod scan;
 mod scan_filter;
 mod scan_plan;
 mod schema;
+mod schema_change;
 mod snapshot;
 mod storage;
 #[cfg(feature = "object-store")]
@@ -125,6 +132,7 @@ mod tests;
 
 pub use blobs::TableBlobs;
 pub use columns::{TableColumns, TableProjection};
+pub use compact_plan::CompactOptions;
 pub use data_file::{DataFile, FileVersion};
 pub use deletion::{DeletionFile, DeletionKind};
 pub use deletions::Deletions;
