@@ -53,6 +53,11 @@ impl RowColumn {
     }
 }
 
+/// Whether every table has a column of this name.
+pub(crate) fn is_row_column(name: &str) -> bool {
+    RowColumn::named(name).is_some()
+}
+
 /// A column of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Column {
