@@ -32,7 +32,7 @@ pub(crate) enum RowColumn {
 }
 
 impl RowColumn {
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    fn named(name: &str) -> Option<Self> {
         match name {
             ROW_ID => Some(Self::Id),
             ROW_ADDRESS => Some(Self::Address),
@@ -51,6 +51,11 @@ impl RowColumn {
         };
         Arc::new(ArrowField::new(name, DataType::UInt64, true))
     }
+}
+
+/// Whether every table has a column of this name.
+pub(crate) fn is_row_column(name: &str) -> bool {
+    RowColumn::named(name).is_some()
 }
 
 /// A column of a result.

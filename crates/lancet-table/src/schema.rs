@@ -59,7 +59,7 @@ impl TableSchema {
         Self::of_fields(&manifest.fields, &manifest.schema_metadata)
     }
 
-    /// The same of fields that are in no manifest yet.
+    /// The same for fields that are not in a manifest.
     pub(crate) fn of_fields(
         fields: &[Field],
         metadata: &BTreeMap<String, Vec<u8>>,

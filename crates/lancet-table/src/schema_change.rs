@@ -5,10 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::columns::{RowColumn, find, unknown};
+use crate::columns::{find, is_row_column, unknown};
 use crate::error::{Error, Result};
 use crate::fields::Field;
-use crate::manifest::Manifest;
 use crate::schema::{Kind, Node};
 
 /// The fields of one version, flattened and as a tree.
@@ -18,25 +17,13 @@ pub(crate) struct SchemaBefore<'a> {
     pub(crate) nodes: &'a [Node],
 }
 
-/// The first id that a new field may have: above those of the schema, of all data files and of dropped fields that the
-/// table remembers.
-pub(crate) fn next_field_id(manifest: &Manifest) -> Result<i32> {
-    let of_schema = manifest.fields.iter().map(|field| field.id);
-    let files = manifest.fragments.iter().flat_map(|fragment| &fragment.files);
-    let of_files = files.flat_map(|file| file.fields.iter().copied());
-    let highest = of_schema.chain(of_files).chain(manifest.max_field_id).max();
-    highest.unwrap_or(-1).max(-1).checked_add(1).ok_or_else(|| {
-        Error::invalid(format!("{}: there are no field ids left for a new field", manifest.file))
-    })
-}
-
 /// Refuses a name that no new column may have.
 fn check_name(name: &str) -> Result<()> {
     let why = if name.is_empty() {
         "it is empty"
     } else if name.contains('.') {
         "dots stand between the names of nested fields"
-    } else if RowColumn::named(name).is_some() {
+    } else if is_row_column(name) {
         "every table has a column of this name of itself"
     } else {
         return Ok(());
