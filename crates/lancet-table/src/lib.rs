@@ -77,6 +77,7 @@
 )]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod add_columns;
 mod alter;
 mod assemble;
 mod blob_write;
@@ -112,6 +113,7 @@ mod locks;
 pub mod manifest;
 mod message;
 pub mod names;
+mod new_values;
 mod next;
 mod opening;
 mod options;
@@ -133,6 +135,7 @@ mod scan_filter;
 mod scan_plan;
 mod schema;
 mod schema_change;
+mod shape_verbs;
 mod snapshot;
 mod storage;
 #[cfg(feature = "object-store")]
