@@ -16,12 +16,16 @@ use bytes::Bytes;
 
 use crate::blobs::{DEDICATED, INLINE, PACKED, Place};
 use crate::error::{Error, Result};
-use crate::schema::{Kind, Node, blob_v2_fields};
+use crate::proto;
+use crate::schema::{BLOB_KEY, BLOB_V2, EXTENSION_NAME, Kind, Node, blob_v2_fields};
+use crate::unknown::{Kept, UnknownFields};
 
 /// Blobs from this size on get a file of their own.
 const DEDICATED_FROM: u64 = 4 << 20;
 const DEDICATED_KEY: &str = "lance-encoding:blob-dedicated-size-threshold";
 const PACKED_KEY: &str = "lance-encoding:packed";
+const LARGE_BINARY: &str = "large_binary";
+const STRUCT: &str = "struct";
 /// A packed file is complete with this many bytes: as much waits in memory.
 const PACKED_BYTES: usize = 64 << 20;
 
@@ -58,6 +62,40 @@ pub(crate) fn stored_field(node: &Node) -> FieldRef {
         }
         _ => node.field.clone(),
     }
+}
+
+/// The fields of a new table of format 2.2: blobs become those of the second kind, with their two children. Ids of the new
+/// children are such that none of the others has them.
+pub(crate) fn as_second_kind(fields: Vec<Kept<proto::Field>>) -> Vec<Kept<proto::Field>> {
+    let mut next = fields.iter().map(|field| field.id).max().unwrap_or(-1);
+    let mut out = Vec::with_capacity(fields.len());
+    for mut field in fields {
+        let is_blob =
+            field.logical_type == LARGE_BINARY && field.metadata.remove(BLOB_KEY).is_some();
+        if !is_blob {
+            out.push(field);
+            continue;
+        }
+        let parent_id = field.id;
+        STRUCT.clone_into(&mut field.logical_type);
+        BLOB_V2.clone_into(&mut field.extension_name);
+        field.metadata.insert(EXTENSION_NAME.into(), BLOB_V2.into());
+        // How bytes are encoded is said of the first field of the struct, not of a struct.
+        field.unknown = UnknownFields::default();
+        out.push(field);
+        for (name, logical_type) in [("data", LARGE_BINARY), ("uri", "string")] {
+            next = next.saturating_add(1);
+            out.push(Kept::from(proto::Field {
+                name: name.into(),
+                id: next,
+                parent_id,
+                logical_type: logical_type.into(),
+                nullable: true,
+                ..proto::Field::default()
+            }));
+        }
+    }
+    out
 }
 
 impl BlobPacker {

@@ -5,20 +5,27 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
+use crate::assemble::has_blob_v2;
+use crate::blob_write::{BlobPacker, SideFile};
+use crate::blobs::side_file;
 use crate::data_file::{DATA_DIR, DataFile, FileVersion};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::file_schema::FileSchema;
 use crate::fragment::Fragment;
 use crate::random;
-use crate::storage::Storage;
+use crate::storage::{Durability, Put, Storage, stem};
 use crate::unknown::UnknownFields;
 use crate::write_options::{TableWriteOptions, WriteProgress};
 
 /// A data file that is being written.
 pub(crate) struct NewDataFile<S: Storage> {
+    storage: S,
+    path: PathBuf,
     name: String,
     schema: Arc<FileSchema>,
     data: S::NewData,
+    /// Where the bytes of blobs go, if there are such columns.
+    blobs: Option<BlobPacker>,
     pub(crate) num_rows: u64,
 }
 
@@ -34,13 +41,36 @@ impl<S: Storage> NewDataFile<S> {
         let path = root.join(DATA_DIR).join(&name);
         let file = options.file.clone().with_version(schema.version);
         let data = storage.create_data(&path, schema.with_ids.clone(), file).await?;
-        Ok(Self { name, schema, data, num_rows: 0 })
+        let blobs = schema.nodes.iter().any(has_blob_v2).then(BlobPacker::default);
+        Ok(Self { storage: storage.clone(), path, name, schema, data, blobs, num_rows: 0 })
     }
 
     /// Adds rows, which are as [`FileSchema::conform`] makes them.
     pub(crate) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        S::write_data(&mut self.data, batch).await?;
+        match &mut self.blobs {
+            None => S::write_data(&mut self.data, batch).await?,
+            Some(blobs) => {
+                let columns = self.schema.nodes.iter().zip(batch.columns());
+                let columns = columns.map(|(node, array)| blobs.stored(node, array));
+                let columns = columns.collect::<Result<Vec<_>>>()?;
+                let ready = blobs.take_ready();
+                let stored = RecordBatch::try_new(self.schema.with_ids.clone(), columns)?;
+                self.put_blobs(ready).await?;
+                S::write_data(&mut self.data, &stored).await?;
+            }
+        }
         self.num_rows = self.num_rows.saturating_add(batch.num_rows() as u64);
+        Ok(())
+    }
+
+    async fn put_blobs(&self, files: Vec<SideFile>) -> Result<()> {
+        for SideFile { id, bytes } in files {
+            let path = side_file(&self.path, id);
+            if self.storage.put_if_absent(&path, bytes, Durability::Synced).await? == Put::Taken {
+                let what = "a file of blobs is there already, under a name that should be new";
+                return Err(Error::invalid(format!("{}: {what}", path.display())));
+            }
+        }
         Ok(())
     }
 
@@ -50,7 +80,11 @@ impl<S: Storage> NewDataFile<S> {
     }
 
     /// Ends the file: it is complete and on disk, and what a manifest says of it is returned.
-    pub(crate) async fn finish(self) -> Result<DataFile> {
+    pub(crate) async fn finish(mut self) -> Result<DataFile> {
+        if let Some(blobs) = self.blobs.take() {
+            self.put_blobs(blobs.finish()).await?;
+            self.storage.sync_folder(&stem(&self.path)).await?;
+        }
         let summary = S::finish_data(self.data).await?;
         let version = FileVersion::of(self.schema.version);
         Ok(DataFile {
@@ -140,7 +174,11 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
 
     /// Removes what was written, as far as that is possible: nobody will ever need it.
     pub(crate) async fn give_up(self) {
-        drop(self.open);
+        if let Some(file) = self.open {
+            let path = file.path.clone();
+            drop(file);
+            remove_file(self.storage, &path).await;
+        }
         remove_files(self.storage, &self.root, &self.done).await;
     }
 }
@@ -148,8 +186,16 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
 /// Removes data files that no version names.
 pub(crate) async fn remove_files<S: Storage>(storage: &S, root: &Path, fragments: &[Fragment]) {
     for file in fragments.iter().flat_map(|fragment| &fragment.files) {
-        // What stays is found by a cleanup.
-        let _ = storage.delete(&root.join(DATA_DIR).join(&file.path)).await;
+        remove_file(storage, &root.join(DATA_DIR).join(&file.path)).await;
+    }
+}
+
+/// Removes a data file, and the blobs beside it. What stays is found by a cleanup.
+async fn remove_file<S: Storage>(storage: &S, path: &Path) {
+    let _ = storage.delete(path).await;
+    let folder = stem(path);
+    for entry in storage.entries(&folder).await.unwrap_or_default() {
+        let _ = storage.delete(&folder.join(entry.path)).await;
     }
 }
 

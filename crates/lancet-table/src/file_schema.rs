@@ -1,6 +1,6 @@
 //! What a data file of a table holds: some fields of the table, each under its id.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
@@ -8,13 +8,14 @@ use arrow_schema::{Field as ArrowField, FieldRef, Fields, Schema, SchemaRef};
 use lancet::Version;
 use prost::Message;
 
+use crate::blob_write::{as_second_kind, stored_field};
 use crate::columns::is_row_column;
 use crate::conform::conform;
 use crate::data_file::FileVersion;
 use crate::error::{Error, Result};
 use crate::fields::{self, Field};
 use crate::proto;
-use crate::schema::{Node, TableSchema};
+use crate::schema::{Kind, Node, TableSchema};
 use crate::unknown::Kept;
 
 /// The metadata of a field that tells files its id.
@@ -25,8 +26,10 @@ const ID_KEY: &str = "lance:field_id";
 pub(crate) struct FileSchema {
     /// As rows are given.
     pub(crate) arrow: SchemaRef,
-    /// As the file is told, with ids.
+    /// As the file is told, with ids, and with blobs of the second kind as where they lie.
     pub(crate) with_ids: SchemaRef,
+    /// The fields as a tree.
+    pub(crate) nodes: Vec<Node>,
     pub(crate) version: Version,
     /// The fields with columns of their own, and their columns: what a manifest says of the file.
     pub(crate) fields: Vec<i32>,
@@ -85,7 +88,8 @@ impl FileSchema {
         let with_ids = Arc::new(Schema::new(with_ids));
         let fields = lancet::column_owners(&with_ids, version)?;
         let columns = (0_i32..).take(fields.len()).collect();
-        Ok(Self { arrow: Arc::new(Schema::new(plain)), with_ids, version, fields, columns })
+        let (arrow, nodes) = (Arc::new(Schema::new(plain)), nodes.to_vec());
+        Ok(Self { arrow, with_ids, nodes, version, fields, columns })
     }
 
     /// Rows with the types and the order of the file; an error names the field that does not fit.
@@ -105,6 +109,12 @@ impl FileSchema {
 
 /// The field and those below it with their ids.
 fn with_id(node: &Node) -> FieldRef {
+    if node.kind == Kind::BlobV2 {
+        let field = stored_field(node);
+        let mut metadata = field.metadata().clone();
+        metadata.insert(ID_KEY.into(), node.id.to_string());
+        return Arc::new(field.as_ref().clone().with_metadata(metadata));
+    }
     let below = node.children.iter().map(|child| {
         let field = with_id(child);
         Node { field, children: Vec::new(), ..child.clone() }
@@ -125,15 +135,23 @@ pub(crate) fn fields_of(schema: &Schema, version: Version, first_id: i32) -> Res
     }
     let plain: Fields = schema.fields().iter().map(without_id).collect();
     let messages = lancet::field_messages(&Schema::new(plain), version)?;
-    let mut fields = Vec::with_capacity(messages.len());
+    let mut decoded = Vec::with_capacity(messages.len());
     for message in messages {
-        let mut field = Kept::<proto::Field>::decode(&*message)
+        let field = Kept::<proto::Field>::decode(&*message)
             .map_err(|error| Error::invalid(format!("a field does not decode: {error}")))?;
-        let moved = |id: i32| id.checked_add(first_id).ok_or_else(out_of_ids);
-        field.id = moved(field.id)?;
-        if field.parent_id != fields::NO_PARENT {
-            field.parent_id = moved(field.parent_id)?;
-        }
+        decoded.push(field);
+    }
+    if version == Version::V2_2 {
+        decoded = as_second_kind(decoded);
+    }
+    // They are numbered in their order, whatever ids they came with.
+    let mut ids = HashMap::from([(fields::NO_PARENT, fields::NO_PARENT)]);
+    let mut fields = Vec::with_capacity(decoded.len());
+    for (id, mut field) in (first_id..=i32::MAX).map(Some).chain([None]).zip(decoded) {
+        let id = id.ok_or_else(out_of_ids)?;
+        ids.insert(field.id, id);
+        field.id = id;
+        field.parent_id = ids.get(&field.parent_id).copied().unwrap_or(fields::NO_PARENT);
         fields.push(field);
     }
     fields::check(fields).map_err(|problem| problem.in_file("the schema"))

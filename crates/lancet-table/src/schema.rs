@@ -13,9 +13,9 @@ use crate::error::{Problem, ensure};
 use crate::fields::Field;
 use crate::manifest::Manifest;
 
-const EXTENSION_NAME: &str = "ARROW:extension:name";
-const BLOB_V2: &str = "lance.blob.v2";
-const BLOB_KEY: &str = "lance-encoding:blob";
+pub(crate) const EXTENSION_NAME: &str = "ARROW:extension:name";
+pub(crate) const BLOB_V2: &str = "lance.blob.v2";
+pub(crate) const BLOB_KEY: &str = "lance-encoding:blob";
 const PACKED_KEYS: [&str; 2] = ["lance-encoding:packed", "packed"];
 
 /// What a field is made of.
