@@ -273,3 +273,7 @@ impl UpdateMap {
         self.replace || other.replace || other.entries.iter().any(|(key, _)| keys.contains(key))
     }
 }
+
+#[cfg(test)]
+#[path = "conflicts_tests.rs"]
+mod tests;

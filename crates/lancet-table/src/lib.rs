@@ -142,6 +142,8 @@ mod storage;
 mod store;
 #[cfg(feature = "object-store")]
 mod store_table;
+#[cfg(feature = "object-store")]
+mod store_verbs;
 mod table;
 mod take;
 pub mod transaction;
@@ -153,7 +155,11 @@ mod write_options;
 mod write_verbs;
 
 #[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod simulated;
 #[cfg(test)]
 mod tests;
 
@@ -180,6 +186,8 @@ pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
 #[cfg(feature = "object-store")]
 pub use store_table::{StoreBatches, StoreBlobs, StoreScan, StoreTable};
+#[cfg(feature = "object-store")]
+pub use store_verbs::RowStream;
 pub use table::Table;
 pub use transaction::{Operation, Transaction};
 pub use unknown::UnknownFields;
