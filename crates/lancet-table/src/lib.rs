@@ -141,6 +141,8 @@ mod storage;
 #[cfg(feature = "object-store")]
 mod store;
 #[cfg(feature = "object-store")]
+mod store_shape_verbs;
+#[cfg(feature = "object-store")]
 mod store_table;
 #[cfg(feature = "object-store")]
 mod store_verbs;

@@ -220,6 +220,10 @@ impl Storage for Simulated {
         })
     }
 
+    fn recorded(&self, folder: &Path) -> Result<String> {
+        Ok(folder.to_str().unwrap().to_owned())
+    }
+
     async fn wait(&self, _: Duration) {}
 
     const HAS_HINT: bool = true;

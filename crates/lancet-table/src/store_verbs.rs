@@ -52,6 +52,10 @@ where
     pub fn new(schema: SchemaRef, stream: St) -> Self {
         Self(Streamed { schema, stream: Box::pin(stream) })
     }
+
+    pub(crate) fn into_source(self) -> Streamed<St> {
+        self.0
+    }
 }
 
 /// Changes make new versions; see [`Table`](crate::Table). A store must be able to make an object only if there is none of
