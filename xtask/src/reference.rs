@@ -18,7 +18,7 @@ pub(crate) fn add_all(steps: &mut Steps) {
     steps.add("the examples that scripts drive", || {
         // As the tests are built, so that nothing is built again.
         let mut names = vec!["--example", "decode", "--example", "encode", "--example", "s3"];
-        names.extend(["--example", "dump_table"]);
+        names.extend(["--example", "dump_table", "--example", "change_table"]);
         run(linting(["build", "--profile", "test"].into_iter().chain(names))?)
     });
     steps.add("pages of other Parquet writers", || parquet_pages(&[]));
@@ -39,6 +39,12 @@ pub(crate) fn add_all(steps: &mut Steps) {
         let mut histories = script("histories.py")?;
         histories.arg("--example").arg(example("dump_table")?).args(["--seeds", "0..300"]);
         run(histories)
+    });
+    steps.add("random histories of tables, lancet and the reference in turn", || {
+        let mut changes = script("changes.py")?;
+        changes.arg("--change").arg(example("change_table")?);
+        changes.arg("--dump").arg(example("dump_table")?).args(["--seeds", "0..300"]);
+        run(changes)
     });
     add_script(steps, "queries, beside DuckDB and for the reference", "sql.py", &[]);
 }

@@ -44,6 +44,11 @@ impl Writer {
         self.upload.send(self.outbox.take().into()).await
     }
 
+    /// Bytes of the file that are made so far. Rows that wait for their pages are not among them.
+    pub fn written_bytes(&self) -> u64 {
+        self.file.written_bytes()
+    }
+
     /// Writes what is left and completes the object.
     pub async fn finish(self) -> Result<WriteSummary> {
         self.seal().await?.publish().await

@@ -10,7 +10,7 @@
 //! | 4, 5 | in objects that the table manages, which lancet does not know |
 
 use std::ops::{Bound, Range, RangeBounds};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::builder::LargeBinaryBuilder;
@@ -31,17 +31,17 @@ use crate::storage::{Disk, Storage, ready, shown, stem};
 use crate::table::Table;
 
 /// The kinds that lancet reads.
-const INLINE: u8 = 0;
-const PACKED: u8 = 1;
-const DEDICATED: u8 = 2;
+pub(crate) const INLINE: u8 = 0;
+pub(crate) const PACKED: u8 = 1;
+pub(crate) const DEDICATED: u8 = 2;
 
 /// Where one blob lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
-    kind: u8,
-    position: u64,
-    size: u64,
-    id: u32,
+pub(crate) struct Place {
+    pub(crate) kind: u8,
+    pub(crate) position: u64,
+    pub(crate) size: u64,
+    pub(crate) id: u32,
 }
 
 /// The places in an array of descriptions; none for nulls.
@@ -66,11 +66,11 @@ fn places<S: Storage>(file: &OpenData<S>, descriptions: &ArrayRef) -> Result<Vec
 }
 
 /// The file beside a data file that holds the blobs with an id.
-fn side_file<S: Storage>(file: &OpenData<S>, id: u32) -> PathBuf {
+pub(crate) fn side_file(data_file: &Path, id: u32) -> PathBuf {
     let bit =
         |at: u32| if id.checked_shr(at).is_some_and(|rest| rest & 1 == 1) { '1' } else { '0' };
     let name: String = (0..32).map(bit).collect();
-    stem(&file.path).join(format!("{name}.blob"))
+    stem(data_file).join(format!("{name}.blob"))
 }
 
 fn unsupported<S: Storage>(file: &OpenData<S>, kind: u8) -> Error {
@@ -139,7 +139,7 @@ async fn read_side<S: Storage>(
     if !matches!(place.kind, PACKED | DEDICATED) {
         return Err(unsupported(file, place.kind));
     }
-    let path = side_file(file, place.id);
+    let path = side_file(&file.path, place.id);
     let start = place.position.saturating_add(range.start);
     let len = range.end.saturating_sub(range.start);
     let (bytes, size) = storage.read_range(&path, start, len).await?;

@@ -53,6 +53,11 @@ impl RowColumn {
     }
 }
 
+/// Whether every table has a column of this name.
+pub(crate) fn is_row_column(name: &str) -> bool {
+    RowColumn::named(name).is_some()
+}
+
 /// A column of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Column {
@@ -204,7 +209,7 @@ fn keep(node: &Node, wanted: &Wanted) -> Node {
 }
 
 /// Places from the top down to the field called `name`.
-fn find(nodes: &[Node], name: &str) -> Option<Vec<usize>> {
+pub(crate) fn find(nodes: &[Node], name: &str) -> Option<Vec<usize>> {
     if let Some(place) = nodes.iter().position(|node| node.field.name() == name) {
         return Some(vec![place]);
     }
@@ -230,7 +235,7 @@ fn prepend(place: usize, mut path: Vec<usize>) -> Option<Vec<usize>> {
     Some(path)
 }
 
-fn unknown(nodes: &[Node], name: &str) -> Error {
+pub(crate) fn unknown(nodes: &[Node], name: &str) -> Error {
     const SHOWN: usize = 5;
     let mut some: Vec<_> =
         nodes.iter().take(SHOWN).map(|node| format!("`{}`", node.field.name())).collect();

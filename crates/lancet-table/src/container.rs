@@ -13,6 +13,8 @@ use crate::error::{Problem, ensure};
 
 const MAGIC: &[u8; 4] = b"LANC";
 const FOOTER_BYTES: usize = 16;
+/// Major 0, minor 2.
+const FOOTER_VERSION: [u8; 4] = [0, 0, 2, 0];
 
 /// The bytes of the manifest message.
 pub(crate) fn message(file: &[u8]) -> Result<&[u8], Problem> {
@@ -39,6 +41,43 @@ pub(crate) fn message(file: &[u8]) -> Result<&[u8], Problem> {
         message.len()
     );
     Ok(message)
+}
+
+/// The bytes of a section, which stands before the message with its length.
+pub(crate) fn section(file: &[u8], position: u64) -> Result<&[u8], Problem> {
+    let outside = || Problem::corrupt(format!("the section at byte {position} is not in the file"));
+    let rest = usize::try_from(position).ok().and_then(|position| file.get(position..));
+    let (len, rest) = rest.and_then(|rest| rest.split_first_chunk()).ok_or_else(outside)?;
+    let len = usize::try_from(u32::from_le_bytes(*len)).map_err(|_| outside())?;
+    rest.get(..len).ok_or_else(outside)
+}
+
+/// A version file in the making: sections first, then the message, then the footer.
+#[derive(Debug, Default)]
+pub(crate) struct NewFile(Vec<u8>);
+
+impl NewFile {
+    /// Adds a section; tells where it is.
+    pub(crate) fn add(&mut self, section: &[u8]) -> Result<u64, Problem> {
+        let position = self.0.len() as u64;
+        let Ok(len) = u32::try_from(section.len()) else {
+            let what =
+                format!("a section of {} bytes; version files have room for 2^32", section.len());
+            return Err(Problem::Unsupported(what));
+        };
+        self.0.extend_from_slice(&len.to_le_bytes());
+        self.0.extend_from_slice(section);
+        Ok(position)
+    }
+
+    /// The bytes of the file, with the message of the manifest.
+    pub(crate) fn finish(mut self, message: &[u8]) -> Result<Vec<u8>, Problem> {
+        let position = self.add(message)?;
+        self.0.extend_from_slice(&position.to_le_bytes());
+        self.0.extend_from_slice(&FOOTER_VERSION);
+        self.0.extend_from_slice(MAGIC);
+        Ok(self.0)
+    }
 }
 
 #[cfg(test)]

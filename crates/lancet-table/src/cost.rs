@@ -97,15 +97,57 @@ fn data_file_bytes(message: &[u8]) -> Result<usize, Problem> {
     Ok(bytes)
 }
 
+/// Bytes that a decoded transaction takes at most, about: what its operation lists is counted as fragments, which take the
+/// most.
+pub(crate) fn transaction_bytes(message: &[u8]) -> Result<u64, Problem> {
+    let mut bytes = message.len().saturating_mul(2);
+    each_field(message, |number, operation| {
+        if number < FIRST_OPERATION {
+            bytes = bytes.saturating_add(ENTRY_BYTES);
+            return Ok(());
+        }
+        each_field(operation, |_, part| {
+            // Groups list fragments one level below.
+            let mut inside = 0_usize;
+            let counted = each_field(part, |_, below| {
+                let below =
+                    fragment_bytes(below).unwrap_or(below.len().saturating_mul(NUMBER_BYTES));
+                inside = inside.saturating_add(FRAGMENT_BYTES).saturating_add(below);
+                Ok(())
+            });
+            if counted.is_err() {
+                // Numbers or text.
+                inside = part.len().saturating_mul(NUMBER_BYTES);
+            }
+            let part = fragment_bytes(part).unwrap_or(0);
+            bytes = bytes.saturating_add(FRAGMENT_BYTES).saturating_add(part.max(inside));
+            Ok(())
+        })
+    })?;
+    Ok(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+/// The first number of an operation in a transaction.
+const FIRST_OPERATION: u32 = 100;
+
 /// Hands every field of a message to `visit`: its number, and its bytes if it has some.
 ///
 /// It stops at nothing that the decoder would step over: else a part could hide behind it.
-fn each_field(
-    message: &[u8],
-    mut visit: impl FnMut(u32, &[u8]) -> Result<(), Problem>,
+pub(crate) fn each_field<'a>(
+    message: &'a [u8],
+    mut visit: impl FnMut(u32, &'a [u8]) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    each_part(message, |number, _, field| visit(number, field))
+}
+
+/// The same with the whole of each field: its number, its length and its bytes.
+pub(crate) fn each_part<'a>(
+    message: &'a [u8],
+    mut visit: impl FnMut(u32, &'a [u8], &'a [u8]) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
     let mut rest = message;
     while !rest.is_empty() {
+        let before = rest;
         let (number, wire) = decode_key(&mut rest).map_err(unreadable)?;
         let len = match wire {
             WireType::Varint => decode_varint(&mut rest).map(|_| 0).map_err(unreadable)?,
@@ -121,7 +163,8 @@ fn each_field(
             return Err(unreadable(format!("field {number} reaches past its end")));
         };
         rest = later;
-        visit(number, field)?;
+        let whole = before.len().saturating_sub(rest.len());
+        visit(number, before.get(..whole).unwrap_or_default(), field)?;
     }
     Ok(())
 }

@@ -100,17 +100,20 @@ pub struct DataFile {
 
 /// What the files of a table have in common.
 pub(crate) struct Rules<'a> {
-    /// Fields that must have a column.
-    pub(crate) leaves: &'a HashSet<i32>,
-    /// Bases that there are.
-    pub(crate) bases: &'a HashSet<u32>,
+    /// Fields that must have a column, if that is known.
+    pub(crate) leaves: Option<&'a HashSet<i32>>,
+    /// Bases that there are, if that is known.
+    pub(crate) bases: Option<&'a HashSet<u32>>,
     /// The version that all files have, if they must have one.
     pub(crate) version: Option<FileVersion>,
 }
 
 impl Rules<'_> {
     pub(crate) fn check_base(&self, base: Option<u32>) -> Result<(), Problem> {
-        let listed = base.is_none_or(|base| self.bases.contains(&base));
+        let listed = match (base, self.bases) {
+            (Some(base), Some(bases)) => bases.contains(&base),
+            _ => true,
+        };
         ensure!(listed, "its base {} is not among the base paths", base.unwrap_or_default());
         Ok(())
     }
@@ -164,7 +167,7 @@ impl DataFile {
     }
 }
 
-fn check_columns(file: &proto::DataFile, leaves: &HashSet<i32>) -> Result<(), Problem> {
+fn check_columns(file: &proto::DataFile, leaves: Option<&HashSet<i32>>) -> Result<(), Problem> {
     let (fields, columns) = (&file.fields, &file.column_indices);
     ensure!(
         columns.len() >= fields.len(),
@@ -174,7 +177,7 @@ fn check_columns(file: &proto::DataFile, leaves: &HashSet<i32>) -> Result<(), Pr
     );
     for (field, column) in fields.iter().zip(columns) {
         ensure!(*column >= -1, "the column index of field {field} is {column}");
-        let missing = *column < 0 && leaves.contains(field);
+        let missing = *column < 0 && leaves.is_some_and(|leaves| leaves.contains(field));
         ensure!(!missing, "field {field} holds values, but its column index is -1");
     }
     Ok(())

@@ -62,7 +62,39 @@ pub enum Error {
         /// What the store says.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The operating system refused to read.
+    /// A change cannot be committed, because of one that was committed before it.
+    #[error("{0}")]
+    Conflict(Conflict),
+    /// A change could not be committed: others were always faster.
+    #[error(
+        "the change was not committed: {attempts} attempts in {seconds} s, and each time version \
+         {version} was there first; try again, or with more attempts"
+    )]
+    Busy {
+        /// How often it was tried.
+        attempts: u32,
+        /// For how long.
+        seconds: u64,
+        /// The version that was there first.
+        version: u64,
+    },
+    /// The caller has ended the work.
+    #[error("cancelled; the table is as it was")]
+    Cancelled,
+    /// It is not known whether a change was committed.
+    #[error(
+        "{file}: it is not known whether version {version} was committed: {source}; open the table \
+         again to see"
+    )]
+    Uncertain {
+        /// The version file.
+        file: String,
+        /// The version.
+        version: u64,
+        /// What went wrong.
+        source: Box<Error>,
+    },
+    /// The operating system refused to read or to write.
     #[error("{context}: {source}")]
     Io {
         /// What was being done, and to which file.
@@ -70,6 +102,33 @@ pub enum Error {
         /// The cause.
         source: std::io::Error,
     },
+}
+
+/// A change that was committed first, and what stands in the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Conflict {
+    /// What was to be committed.
+    pub ours: &'static str,
+    /// The version that stands in the way.
+    pub version: u64,
+    /// What that one did.
+    pub theirs: &'static str,
+    /// Whether it may work when it is done again on the newest version.
+    pub can_retry: bool,
+    /// Why the two do not go together.
+    pub why: String,
+}
+
+impl std::fmt::Display for Conflict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { ours, version, theirs, can_retry, why } = self;
+        write!(f, "{ours} was not committed: version {version} ({theirs}) came first, and {why}")?;
+        match can_retry {
+            true => f.write_str("; open the newest version and do it again"),
+            false => f.write_str("; look at the newest version before you do it again"),
+        }
+    }
 }
 
 impl Error {

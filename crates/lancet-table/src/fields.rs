@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::error::{Problem, ensure};
+use crate::manifest::Manifest;
 use crate::proto;
 use crate::unknown::{Kept, UnknownFields};
 
@@ -74,6 +75,16 @@ fn check_one(
         metadata: message.metadata,
         unknown,
     })
+}
+
+/// The first id that no field of the table has or had, as far as it tells.
+pub(crate) fn next_field_id(manifest: &Manifest) -> Result<i32, Problem> {
+    let listed = manifest.fragments.iter().flat_map(|fragment| &fragment.files);
+    let listed = listed.flat_map(|file| file.fields.iter().copied());
+    let ids = manifest.fields.iter().map(|field| field.id).chain(listed);
+    let highest = ids.chain(manifest.max_field_id).max().unwrap_or(NO_PARENT).max(NO_PARENT);
+    let next = highest.checked_add(1);
+    next.ok_or_else(|| Problem::unsupported("the table has no field ids left"))
 }
 
 /// The ids of the fields that must have a column wherever a data file lists them.

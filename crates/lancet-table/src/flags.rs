@@ -14,8 +14,14 @@ impl Flags {
     pub const DELETION_FILES: Self = Self(1);
     /// Rows keep their ids when they move.
     pub const STABLE_ROW_IDS: Self = Self(1 << 1);
+    /// The table has settings.
+    const CONFIG: Self = Self(1 << 3);
     /// Files may lie under base paths.
     pub const BASE_PATHS: Self = Self(1 << 4);
+    /// Transactions are not written as files of their own.
+    pub(crate) const NO_TRANSACTION_FILES: Self = Self(1 << 5);
+    /// Indexes may hold values of further fields.
+    const COVERING_FIELDS: Self = Self(1 << 7);
     /// Data files may have different versions.
     pub const MIXED_FILE_VERSIONS: Self = Self(1 << 8);
     /// Row ids and row versions may be hidden columns.
@@ -29,6 +35,60 @@ impl Flags {
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
+
+    /// These bits and those of `other`, if it is so.
+    #[must_use]
+    fn with(self, other: Self, is_so: bool) -> Self {
+        if is_so { Self(self.0 | other.0) } else { self }
+    }
+}
+
+/// What the words of a new version follow from.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Contents {
+    pub(crate) deletion_files: bool,
+    pub(crate) stable_row_ids: bool,
+    pub(crate) config: bool,
+    pub(crate) base_paths: bool,
+    pub(crate) no_transaction_files: bool,
+    pub(crate) covering_fields: bool,
+    pub(crate) mixed_file_versions: bool,
+    pub(crate) spilled_lineage: bool,
+    pub(crate) max_field_id: bool,
+}
+
+impl Contents {
+    /// The words of readers and writers.
+    pub(crate) fn flags(self) -> (Flags, Flags) {
+        let both = Flags::default()
+            .with(Flags::DELETION_FILES, self.deletion_files)
+            .with(Flags::STABLE_ROW_IDS, self.stable_row_ids)
+            .with(Flags::BASE_PATHS, self.base_paths)
+            .with(Flags::COVERING_FIELDS, self.covering_fields)
+            .with(Flags::MIXED_FILE_VERSIONS, self.mixed_file_versions)
+            .with(Flags::SPILLED_LINEAGE, self.spilled_lineage);
+        let writer = both
+            .with(Flags::CONFIG, self.config)
+            .with(Flags::NO_TRANSACTION_FILES, self.no_transaction_files)
+            .with(Flags::FIELD_IDS_NEVER_REUSED, self.max_field_id);
+        (both, writer)
+    }
+}
+
+/// Bits of the writer's word that a version of lancet keeps right.
+const WRITABLE: u64 = 1 | 2 | 4 | 8 | 16 | 32 | 128 | 256 | 2048 | (1 << 15);
+
+/// Refuses to change tables that need more of a writer.
+pub(crate) fn check_writable(writer: Flags) -> Result<(), Problem> {
+    let refused = writer.0 & !WRITABLE;
+    if refused == 0 {
+        return Ok(());
+    }
+    let lowest = 1_u64.checked_shl(refused.trailing_zeros()).unwrap_or_default();
+    let name = REFUSED.iter().find(|(bit, _)| *bit == lowest).map_or("something new", |(_, n)| n);
+    Err(Problem::Unsupported(format!(
+        "the table needs another writer: it uses {name} (writer flag {lowest})"
+    )))
 }
 
 /// Bits of the reader's word with which a scan is right. The marks of old formats, of the table
@@ -105,6 +165,29 @@ mod tests {
         assert_eq!(text(64 | 2), "the table uses overlay files (reader flag 64)");
         assert!(text(1 << 18).contains("needs a newer reader"), "{}", text(1 << 18));
         assert!(text(1 << 63).ends_with("9223372036854775808"));
+    }
+
+    #[test]
+    fn what_lancet_keeps_right_can_be_written() {
+        let writable = [0, 1, 2, 3, 4, 5, 7, 8, 11, 15];
+        for bit in 0..64 {
+            assert_eq!(check_writable(Flags(1 << bit)).is_ok(), writable.contains(&bit), "{bit}");
+        }
+        let all = Contents {
+            deletion_files: true,
+            stable_row_ids: true,
+            config: true,
+            base_paths: true,
+            no_transaction_files: true,
+            covering_fields: true,
+            mixed_file_versions: true,
+            spilled_lineage: true,
+            max_field_id: true,
+        };
+        let (reader, writer) = all.flags();
+        assert_eq!(reader.0, 1 | 2 | 16 | 128 | 256 | 2048);
+        assert_eq!(writer.0, reader.0 | 8 | 32 | 32768);
+        assert_eq!(Contents::default().flags(), (Flags(0), Flags(0)));
     }
 
     #[test]

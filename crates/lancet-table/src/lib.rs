@@ -77,69 +77,122 @@
 )]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod add_columns;
+mod alter;
 mod assemble;
+mod blob_write;
 mod blobs;
+mod cleanup;
+mod cleanup_plan;
+mod clone;
 pub mod columns;
+mod commit;
+mod compact;
+mod compact_plan;
+mod conflicts;
+mod conform;
 mod container;
 mod cost;
 pub mod data_file;
+mod data_writer;
 pub mod deletion;
 mod deletions;
 mod error;
+mod expand;
 pub mod fields;
+mod file_schema;
 mod files;
 pub mod flags;
 pub mod fragment;
 mod gather;
+pub mod indexes;
+mod lineage;
+mod live_rows;
 mod local;
 mod locks;
 pub mod manifest;
 mod message;
 pub mod names;
+mod new_values;
+mod next;
 mod opening;
 mod options;
 mod paths;
 mod plan;
 mod proto;
+mod random;
 mod read;
+mod rebase;
+mod ref_files;
+mod ref_verbs;
 pub mod refs;
+mod row_changes;
 mod row_columns;
 pub mod row_ids;
+mod row_source;
 mod scan;
 mod scan_filter;
 mod scan_plan;
 mod schema;
+mod schema_change;
+mod shape_verbs;
 mod snapshot;
 mod storage;
 #[cfg(feature = "object-store")]
 mod store;
 #[cfg(feature = "object-store")]
+mod store_shape_verbs;
+#[cfg(feature = "object-store")]
 mod store_table;
+#[cfg(feature = "object-store")]
+mod store_verbs;
 mod table;
 mod take;
+pub mod transaction;
 mod unknown;
 mod verify;
+mod version_file;
+mod write;
+mod write_options;
+mod write_verbs;
 
+#[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod simulated;
 #[cfg(test)]
 mod tests;
 
 pub use blobs::TableBlobs;
+pub use cleanup::Cleanup;
+pub use cleanup_plan::CleanupOptions;
 pub use columns::{TableColumns, TableProjection};
+pub use compact::{Compaction, IndexLoss};
+pub use compact_plan::CompactOptions;
 pub use data_file::{DataFile, FileVersion};
 pub use deletion::{DeletionFile, DeletionKind};
 pub use deletions::Deletions;
-pub use error::{Error, Result};
+pub use error::{Conflict, Error, Result};
 pub use fields::Field;
 pub use flags::Flags;
 pub use fragment::Fragment;
+pub use indexes::IndexEntry;
 pub use manifest::{BasePath, Limits, Manifest, Writer};
 pub use names::{Naming, VersionName, Versions};
 pub use options::{At, TableOptions};
 pub use refs::{Branch, Tag};
+pub use row_changes::TableRows;
 pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
 #[cfg(feature = "object-store")]
 pub use store_table::{StoreBatches, StoreBlobs, StoreScan, StoreTable};
+#[cfg(feature = "object-store")]
+pub use store_verbs::RowStream;
 pub use table::Table;
+pub use transaction::{Operation, Transaction};
 pub use unknown::UnknownFields;
 pub use verify::{TableProblem, TableVerification};
+pub use write::TableChange;
+pub use write_options::{TableWriteOptions, WriteProgress};

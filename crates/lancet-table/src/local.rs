@@ -1,12 +1,18 @@
 //! Folders and small files on disk.
+//!
+//! A new file gets its bytes under a temporary name, `.tmp` and random digits, and then its own: whoever sees it sees all of
+//! it. `link` gives it a name that must not be taken; a rename would replace the file of somebody else.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
+use crate::random;
+use crate::storage::{Durability, Entry, Put};
 
 /// The names of the files in a folder; none if there is no such folder. Names that are not Unicode are none of a table.
 pub(crate) fn list(folder: &Path) -> Result<Option<Vec<String>>> {
@@ -62,4 +68,161 @@ pub(crate) fn read_range(path: &Path, start: u64, len: u64) -> Result<(Bytes, u6
     file.seek(SeekFrom::Start(start)).map_err(failed)?;
     file.take(there).read_to_end(&mut bytes).map_err(failed)?;
     Ok((bytes.into(), size))
+}
+
+fn failed(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let context = format!("{what} {}", path.display());
+    |source| Error::Io { context, source }
+}
+
+/// Makes the folder of a file, and those above it. Their names reach the disk.
+pub(crate) fn create_folder_of(path: &Path) -> Result<()> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    if folder.is_dir() {
+        return Ok(());
+    }
+    create_folder_of(folder)?;
+    match fs::create_dir(folder) {
+        // Somebody else was faster.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        made => made.map_err(failed("create", folder)),
+    }?;
+    sync_folder(folder.parent().unwrap_or(Path::new("")))
+}
+
+/// The name of a file that goes away when it does not get another one.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    /// A file with these bytes beside `path`.
+    fn beside(path: &Path, bytes: &[u8], durability: Durability) -> Result<Self> {
+        create_folder_of(path)?;
+        let name = path.with_file_name(format!(".tmp{}", random::hex()));
+        let failed = |source| failed("write", &name)(source);
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).open(&name).map_err(failed)?;
+        let temporary = Self(name.clone());
+        let written = file.write_all(bytes);
+        let written = written.and_then(|()| match durability {
+            Durability::Synced => file.sync_all(),
+            Durability::Unsynced => Ok(()),
+        });
+        written.map_err(failed)?;
+        Ok(temporary)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // It may have got its name; else its own says what it is.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Makes a file appear as a whole, unless its name is taken.
+pub(crate) fn put_if_absent(path: &Path, bytes: &[u8], durability: Durability) -> Result<Put> {
+    let temporary = Temporary::beside(path, bytes, durability)?;
+    match fs::hard_link(&temporary.0, path) {
+        Ok(()) => Ok(Put::Done),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Put::Taken),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Err(Error::Unsupported {
+            file: path.display().to_string(),
+            what: "the file system has no hard links, without which two writers could overwrite \
+                   each other's versions"
+                .into(),
+        }),
+        Err(error) => Err(failed("create", path)(error)),
+    }
+}
+
+/// Puts a file in the place of the one with its name.
+pub(crate) fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
+    let temporary = Temporary::beside(path, bytes, durability)?;
+    fs::rename(&temporary.0, path).map_err(failed("replace", path))
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn delete(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(failed("remove", path)),
+    }
+}
+
+/// Copies a file to a name that is not taken.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
+    create_folder_of(to)?;
+    let (mut source, _) = open(from)?;
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).open(to).map_err(failed("create", to))?;
+    let copied = io::copy(&mut source, &mut file).and_then(|_| file.sync_all());
+    copied.map_err(failed("copy to", to))
+}
+
+/// Makes sure that the names in a folder stay. One that is not there has none.
+#[cfg(unix)]
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // One may write to folders that one may not read, and some file systems have nothing to sync there.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::NotFound
+                    | ErrorKind::PermissionDenied
+                    | ErrorKind::InvalidInput
+                    | ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced.map_err(failed("sync", folder)),
+    }
+}
+
+/// Elsewhere folders cannot be opened, and names are kept by the system.
+#[cfg(not(unix))]
+pub(crate) fn sync_folder(_: &Path) -> Result<()> {
+    Ok(())
+}
+
+/// The path of a folder from the top, as text: links and steps up are resolved.
+pub(crate) fn absolute(folder: &Path) -> Result<String> {
+    let path = fs::canonicalize(folder).map_err(failed("find", folder))?;
+    path.into_os_string().into_string().map_err(|path| {
+        let path = Path::new(&path).display();
+        Error::invalid(format!("{path}: the path is not Unicode, so that no table can refer to it"))
+    })
+}
+
+/// All files below a folder, at any depth. Links are not followed.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(below) = folders.pop() {
+        let path = folder.join(&below);
+        let listed = match fs::read_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            listed => listed.map_err(failed("list", &path))?,
+        };
+        for entry in listed {
+            let entry = entry.map_err(failed("list", &path))?;
+            let path = below.join(entry.file_name());
+            let known = match entry.metadata() {
+                // Somebody else has removed it.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                known => known.map_err(failed("look at", &folder.join(&path)))?,
+            };
+            if known.is_dir() {
+                folders.push(path);
+            } else if known.is_file() {
+                let modified = known.modified().unwrap_or(UNIX_EPOCH);
+                found.push(Entry { path, bytes: known.len(), modified });
+            }
+        }
+    }
+    found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    Ok(found)
 }

@@ -75,6 +75,10 @@ pub struct Manifest {
     pub transaction_file: String,
     /// Where in the file the indexes are listed.
     pub index_section: Option<u64>,
+    /// Where in the file the transaction is.
+    pub transaction_section: Option<u64>,
+    /// The same, as old writers say it.
+    pub(crate) old_transaction_section: Option<u64>,
     /// What else the manifest says.
     pub unknown: UnknownFields,
 }
@@ -162,8 +166,8 @@ impl Manifest {
         let base_paths = base_paths(message.base_paths)?;
         let mixed = reader_flags.contains(Flags::MIXED_FILE_VERSIONS);
         let rules = Rules {
-            leaves: &fields::leaves(&fields),
-            bases: &base_paths.iter().map(|base| base.id).collect(),
+            leaves: Some(&fields::leaves(&fields)),
+            bases: Some(&base_paths.iter().map(|base| base.id).collect()),
             version: if mixed { None } else { data_format },
         };
         let fragments = fragments(message.fragments, &rules, reader_flags)?;
@@ -188,6 +192,8 @@ impl Manifest {
             base_paths,
             transaction_file: message.transaction_file,
             index_section: message.index_section,
+            transaction_section: message.transaction_section,
+            old_transaction_section: message.old_transaction_section,
             unknown,
         })
     }
@@ -221,7 +227,7 @@ fn nanos(time: proto::Timestamp) -> i128 {
     seconds.saturating_add(i128::from(time.nanos))
 }
 
-fn base_paths(messages: Vec<Kept<proto::BasePath>>) -> Result<Vec<BasePath>, Problem> {
+pub(crate) fn base_paths(messages: Vec<Kept<proto::BasePath>>) -> Result<Vec<BasePath>, Problem> {
     let mut ids = HashSet::with_capacity(messages.len());
     let mut bases = Vec::with_capacity(messages.len());
     for message in messages {

@@ -1,6 +1,9 @@
 //! Manifests back into messages: what was read comes out again, what is not known included.
 
+use std::borrow::Cow;
+
 use prost::Message;
+use prost::encoding::{WireType, encode_key, encode_varint};
 
 use crate::data_file::DataFile;
 use crate::deletion::{DeletionFile, DeletionKind};
@@ -14,13 +17,21 @@ use crate::unknown::Kept;
 impl Manifest {
     /// The message of the manifest, without the sections and the footer of its file.
     pub fn encode(&self) -> Vec<u8> {
+        self.encode_with(|fragment, _| fragment.message().encode_to_vec().into())
+    }
+
+    /// The same with fragments, by their places, as somebody else has encoded them.
+    pub(crate) fn encode_with<'a>(
+        &self,
+        mut fragment: impl FnMut(&Fragment, usize) -> Cow<'a, [u8]>,
+    ) -> Vec<u8> {
         let data_format = self.data_format.map(|version| {
             let (file_format, version) = ("lance".to_owned(), version.to_string());
             Kept::from(proto::DataFormat { file_format, version })
         });
         let message = proto::Manifest {
-            fields: self.fields.iter().map(Field::message).collect(),
-            fragments: self.fragments.iter().map(Fragment::message).collect(),
+            fields: Vec::new(),
+            fragments: Vec::new(),
             version: self.version,
             schema_metadata: self.schema_metadata.clone(),
             index_section: self.index_section,
@@ -37,12 +48,27 @@ impl Manifest {
             base_paths: self.base_paths.iter().map(BasePath::message).collect(),
             table_metadata: self.table_metadata.clone(),
             branch: self.branch.clone(),
+            old_transaction_section: self.old_transaction_section,
             fragment_tree: None,
+            transaction_section: self.transaction_section,
             max_allocated_field_id: self.max_field_id,
         };
-        Kept { message, unknown: self.unknown.clone() }.encode_to_vec()
+        // Parts of a message stand one behind the other: first those with the lowest numbers, fields and fragments.
+        let fields = self.fields.iter().map(Field::message).collect();
+        let mut bytes = proto::Manifest { fields, ..Default::default() }.encode_to_vec();
+        for (place, known) in self.fragments.iter().enumerate() {
+            let encoded = fragment(known, place);
+            encode_key(FRAGMENTS, WireType::LengthDelimited, &mut bytes);
+            encode_varint(encoded.len() as u64, &mut bytes);
+            bytes.extend_from_slice(&encoded);
+        }
+        Kept { message, unknown: self.unknown.clone() }.encode_raw(&mut bytes);
+        bytes
     }
 }
+
+/// The number of the fragments in the message of a manifest.
+pub(crate) const FRAGMENTS: u32 = 2;
 
 fn timestamp(nanos: i128) -> proto::Timestamp {
     const SECOND: i128 = 1_000_000_000;
@@ -53,7 +79,7 @@ fn timestamp(nanos: i128) -> proto::Timestamp {
 }
 
 impl Writer {
-    fn message(&self) -> Kept<proto::WriterVersion> {
+    pub(crate) fn message(&self) -> Kept<proto::WriterVersion> {
         let (library, version) = (self.library.clone(), self.version.clone());
         let message = proto::WriterVersion { library, version };
         Kept { message, unknown: self.unknown.clone() }
@@ -61,7 +87,7 @@ impl Writer {
 }
 
 impl BasePath {
-    fn message(&self) -> Kept<proto::BasePath> {
+    pub(crate) fn message(&self) -> Kept<proto::BasePath> {
         let message = proto::BasePath {
             id: self.id,
             name: self.name.clone(),
@@ -73,7 +99,7 @@ impl BasePath {
 }
 
 impl Field {
-    fn message(&self) -> Kept<proto::Field> {
+    pub(crate) fn message(&self) -> Kept<proto::Field> {
         let message = proto::Field {
             name: self.name.clone(),
             id: self.id,
@@ -88,7 +114,7 @@ impl Field {
 }
 
 impl Fragment {
-    fn message(&self) -> Kept<proto::DataFragment> {
+    pub(crate) fn message(&self) -> Kept<proto::DataFragment> {
         let mark = proto::Empty {};
         let message = proto::DataFragment {
             id: self.id.into(),
@@ -114,7 +140,7 @@ impl Fragment {
 }
 
 impl DataFile {
-    fn message(&self) -> Kept<proto::DataFile> {
+    pub(crate) fn message(&self) -> Kept<proto::DataFile> {
         let (file_major_version, file_minor_version) = self.version_numbers;
         let message = proto::DataFile {
             path: self.path.clone(),
@@ -130,7 +156,7 @@ impl DataFile {
 }
 
 impl DeletionFile {
-    fn message(&self) -> Kept<proto::DeletionFile> {
+    pub(crate) fn message(&self) -> Kept<proto::DeletionFile> {
         let message = proto::DeletionFile {
             file_type: match self.kind {
                 DeletionKind::Arrow => 0,

@@ -13,6 +13,9 @@ use crate::error::{Problem, Result};
 /// The folder of the version files, below that of the table.
 pub const VERSIONS_DIR: &str = "_versions";
 
+/// A file that notes the latest version. Not to be trusted: it may be missing, too low or too high.
+pub(crate) const HINT_FILE: &str = "latest_version_hint.json";
+
 const ENDING: &str = ".manifest";
 /// The bit that marks the number of a detached version.
 const DETACHED_BIT: u64 = 1 << 63;
@@ -92,6 +95,21 @@ impl Versions {
         versions.numbers.sort_unstable();
         versions.detached.sort_unstable();
         Ok(versions)
+    }
+
+    /// These and one more; the first tells how the others are named.
+    #[must_use]
+    pub(crate) fn with(mut self, version: u64, naming: Naming) -> Self {
+        self.naming.get_or_insert(naming);
+        self.numbers.push(version);
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        self
+    }
+
+    /// How they are named, the detached ones left out; `None` if there are none.
+    pub(crate) fn naming(&self) -> Option<Naming> {
+        self.naming
     }
 
     /// Their numbers, without the detached ones.

@@ -8,7 +8,7 @@ use crate::columns::{TableColumns, TableProjection};
 use crate::error::{Error, Result};
 use crate::files::OpenFiles;
 use crate::manifest::Manifest;
-use crate::names::{VERSIONS_DIR, VersionName, Versions};
+use crate::names::{Naming, VERSIONS_DIR, VersionName, Versions};
 use crate::options::{At, TableOptions};
 use crate::paths::Folders;
 use crate::read::Reads;
@@ -23,7 +23,7 @@ const MAX_REF_BYTES: u64 = 1 << 20;
 #[derive(Clone)]
 pub(crate) struct Opened<S: Storage> {
     /// The folder of the main table.
-    main: PathBuf,
+    pub(crate) main: PathBuf,
     /// The folder of this one: the same, or that of a branch.
     pub(crate) root: PathBuf,
     pub(crate) versions: Arc<Versions>,
@@ -79,12 +79,42 @@ impl<S: Storage> Opened<S> {
                 read_manifest(storage, &root, name, &options).await?
             }
         };
+        Self::of_manifest(main, root, versions, manifest, options, files)
+    }
+
+    fn of_manifest(
+        main: PathBuf,
+        root: PathBuf,
+        versions: Versions,
+        manifest: Manifest,
+        options: TableOptions,
+        files: Arc<OpenFiles<S>>,
+    ) -> Result<Self> {
         let folders = Arc::new(Folders::new(&root, &manifest, &options));
         let snapshot = Arc::new(Snapshot::new(manifest)?);
         let memory_limit = options.read.memory_limit();
         let (threads, limits) = (options.read.threads(), options.limits);
         let reads = Reads { snapshot, folders, files, threads, memory_limit, limits };
         Ok(Self { main, root, versions: Arc::new(versions), reads, options })
+    }
+
+    /// The first version of a table, which has just been written.
+    pub(crate) fn first(storage: S, root: PathBuf, manifest: Manifest) -> Result<Self> {
+        let options = TableOptions::default();
+        let files = Arc::new(OpenFiles::new(storage, options.clone()));
+        let versions = Versions::default().with(manifest.version, Naming::V2);
+        Self::of_manifest(root.clone(), root, versions, manifest, options, files)
+    }
+
+    /// The same table at a version that has just been written.
+    pub(crate) fn moved_to(&self, versions: Versions, manifest: Manifest) -> Result<Self> {
+        let (main, root) = (self.main.clone(), self.root.clone());
+        let files = self.reads.files.clone();
+        Self::of_manifest(main, root, versions, manifest, self.options.clone(), files)
+    }
+
+    pub(crate) fn storage(&self) -> &S {
+        &self.reads.files.storage
     }
 
     pub(crate) fn manifest(&self) -> &Manifest {
@@ -150,7 +180,7 @@ async fn read_tag<S: Storage>(storage: &S, main: &Path, name: &str) -> Result<Ta
     Tag::parse(&path.display().to_string(), name.to_owned(), &bytes)
 }
 
-async fn list_versions<S: Storage>(
+pub(crate) async fn list_versions<S: Storage>(
     storage: &S,
     root: &Path,
     branch: Option<&str>,

@@ -64,7 +64,7 @@ impl Folders {
 }
 
 /// The folder of the main table, if `root` is that of a branch: `X/tree/<branch>` belongs to `X`.
-fn main_root(root: &Path, branch: Option<&str>) -> Option<PathBuf> {
+pub(crate) fn main_root(root: &Path, branch: Option<&str>) -> Option<PathBuf> {
     let branch = branch.filter(|branch| is_branch(branch))?;
     let below = Path::new(TREE_DIR).join(branch);
     if !root.ends_with(&below) {

@@ -48,9 +48,15 @@ pub(crate) struct Manifest {
     pub(crate) table_metadata: BTreeMap<String, String>,
     #[prost(string, optional, tag = "20")]
     pub(crate) branch: Option<String>,
+    /// Where in the file the transaction is, as old writers say it.
+    #[prost(uint64, optional, tag = "21")]
+    pub(crate) old_transaction_section: Option<u64>,
     /// Refused: the list of fragments is elsewhere.
     #[prost(bytes = "vec", optional, tag = "22")]
     pub(crate) fragment_tree: Option<Vec<u8>>,
+    /// Where in the file the transaction is.
+    #[prost(uint64, optional, tag = "23")]
+    pub(crate) transaction_section: Option<u64>,
     #[prost(int32, optional, tag = "24")]
     pub(crate) max_allocated_field_id: Option<i32>,
 }
@@ -230,7 +236,7 @@ macro_rules! known {
 }
 
 known! {
-    Manifest: 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 22, 24;
+    Manifest: 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 21, 22, 23, 24;
     WriterVersion: 1, 2;
     DataFormat: 1, 2;
     BasePath: 1, 2, 3, 4;

@@ -138,7 +138,7 @@ impl<S: Storage> Reads<S> {
     }
 
     /// The deleted rows of a fragment one by one. A bitmap of runs may hold very many in a few bytes.
-    async fn deleted_list(&self, place: usize) -> Result<Vec<u32>> {
+    pub(crate) async fn deleted_list(&self, place: usize) -> Result<Vec<u32>> {
         let deletions = self.deletions(place).await?;
         let (needed, limit) = (deletions.len().saturating_mul(4), self.limits.max_metadata_bytes);
         if needed > limit {
@@ -149,7 +149,7 @@ impl<S: Storage> Reads<S> {
         Ok(deletions.iter().collect())
     }
 
-    async fn hidden_sequence(
+    pub(crate) async fn hidden_sequence(
         &self,
         place: usize,
         file: usize,
@@ -262,7 +262,7 @@ impl<S: Storage> Reads<S> {
     }
 
     /// Numbers of rows that are kept in a data file, under no name.
-    async fn read_hidden(
+    pub(crate) async fn read_hidden(
         &self,
         place: usize,
         file: usize,

@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use crate::error::{Problem, Result, ensure};
 
+/// The folder of tags and branches, below that of the table.
+pub(crate) const REFS_DIR: &str = "_refs";
 /// The folder of the tags, below that of the table.
 pub const TAGS_DIR: &str = "_refs/tags";
 /// The folder of the branches, below that of the table.
@@ -17,7 +19,7 @@ pub const BRANCHES_DIR: &str = "_refs/branches";
 /// The folder that branches lie in.
 pub const TREE_DIR: &str = "tree";
 
-const ENDING: &str = ".json";
+pub(crate) const ENDING: &str = ".json";
 /// Names are not longer than a file system allows.
 const MAX_NAME: usize = 255;
 
@@ -98,7 +100,7 @@ pub(crate) fn is_branch(name: &str) -> bool {
 }
 
 /// Letters, digits, dots, hyphens and underscores, as writers have it; never a step up.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let dots = name.starts_with('.') || name.ends_with('.') || name.contains("..");
     !name.is_empty() && name.len() <= MAX_NAME && !dots && name.chars().all(allowed)

@@ -145,7 +145,7 @@ impl ScanPlan {
 /// A fragment, and the numbers of the rows of it that are wanted.
 #[derive(Debug, Clone)]
 pub(crate) struct Selected {
-    place: usize,
+    pub(crate) place: usize,
     numbers: RowRanges,
 }
 
@@ -176,9 +176,23 @@ impl Prepared {
 /// Rows of a fragment that become one batch.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    place: usize,
-    numbers: RowRanges,
+    pub(crate) place: usize,
+    pub(crate) numbers: RowRanges,
     pruned: Option<Arc<RowRanges>>,
+}
+
+impl Piece {
+    /// Its first and its second half; none if it has only one row.
+    pub(crate) fn halved(&self) -> Option<(Self, Self)> {
+        let mut numbers = self.numbers.clone();
+        let rest = numbers.split_off(numbers.count() / 2);
+        if numbers.is_empty() {
+            return None;
+        }
+        let (place, pruned) = (self.place, self.pruned.clone());
+        let first = Self { place, numbers, pruned: pruned.clone() };
+        Some((first, Self { place, numbers: rest, pruned }))
+    }
 }
 
 /// What all batches of a scan have in common.

@@ -3,7 +3,7 @@
 //! Only some fields have values of their own in a data file: those without children, packed structs and blobs. The
 //! others live in the levels of those below them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema, SchemaRef};
@@ -13,9 +13,9 @@ use crate::error::{Problem, ensure};
 use crate::fields::Field;
 use crate::manifest::Manifest;
 
-const EXTENSION_NAME: &str = "ARROW:extension:name";
-const BLOB_V2: &str = "lance.blob.v2";
-const BLOB_KEY: &str = "lance-encoding:blob";
+pub(crate) const EXTENSION_NAME: &str = "ARROW:extension:name";
+pub(crate) const BLOB_V2: &str = "lance.blob.v2";
+pub(crate) const BLOB_KEY: &str = "lance-encoding:blob";
 const PACKED_KEYS: [&str; 2] = ["lance-encoding:packed", "packed"];
 
 /// What a field is made of.
@@ -56,7 +56,14 @@ pub(crate) struct TableSchema {
 impl TableSchema {
     /// The fields of a manifest as a tree; they stand parents before children.
     pub(crate) fn new(manifest: &Manifest) -> Result<Self, Problem> {
-        let fields = &manifest.fields;
+        Self::of_fields(&manifest.fields, &manifest.schema_metadata)
+    }
+
+    /// The same for fields that are not in a manifest.
+    pub(crate) fn of_fields(
+        fields: &[Field],
+        metadata: &BTreeMap<String, Vec<u8>>,
+    ) -> Result<Self, Problem> {
         let places: HashMap<i32, usize> =
             fields.iter().enumerate().map(|(place, field)| (field.id, place)).collect();
         let mut below: Vec<Vec<usize>> = vec![Vec::new(); fields.len()];
@@ -71,9 +78,9 @@ impl TableSchema {
         let tree = Tree { fields, below };
         let nodes = top.into_iter().map(|place| tree.node(place));
         let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
-        let metadata = manifest.schema_metadata.iter();
-        let metadata =
-            metadata.map(|(key, value)| (key.clone(), String::from_utf8_lossy(value).into_owned()));
+        let metadata = metadata
+            .iter()
+            .map(|(key, value)| (key.clone(), String::from_utf8_lossy(value).into_owned()));
         let arrow = schema_of(&nodes).with_metadata(metadata.collect());
         Ok(Self { arrow: Arc::new(arrow), nodes })
     }

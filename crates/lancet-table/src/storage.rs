@@ -1,6 +1,6 @@
-//! Where the files of a table are, as the reads see it.
+//! Where the files of a table are, as those see it who read and write them.
 //!
-//! Reads are written once, as `async` functions over a [`Storage`]. On disk nothing is ever waited for: the futures are
+//! Reads and writes are written once, as `async` functions over a [`Storage`]. On disk nothing is ever waited for: the futures are
 //! ready when they are first polled, and [`ready`] is all the runtime there is. A store waits for its answers, in the
 //! runtime of the caller.
 
@@ -9,14 +9,47 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, SystemTime};
 
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use bytes::Bytes;
-use lancet::{FileReader, OpenFile, Projection, ReadOptions, Request, Rows};
+use lancet::{
+    FileReader, FileWriter, OpenFile, Projection, ReadOptions, Request, Rows, WriteOptions,
+    WriteSummary,
+};
 
 use crate::error::{Error, Result};
 use crate::files::in_data_file;
 use crate::local;
+
+/// What became of a file that was to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// It is there, whole.
+    Done,
+    /// Another one had its name already; it is as it was.
+    Taken,
+}
+
+/// What a file needs before one may rely on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// It stays, whatever happens to the machine. Its name stays after [`Storage::sync_folder`].
+    Synced,
+    /// Nothing depends on it.
+    Unsynced,
+}
+
+/// A file somewhere below a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Its path below the folder.
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    /// When it was last written.
+    pub(crate) modified: SystemTime,
+}
 
 /// A place where files lie.
 pub(crate) trait Storage: Clone + Send + Sync + 'static {
@@ -71,6 +104,67 @@ pub(crate) trait Storage: Clone + Send + Sync + 'static {
         columns: &Projection,
         rows: Rows,
     ) -> impl Future<Output = Result<RecordBatch>> + Send;
+
+    /// A data file that is being written. Dropped, it leaves nothing behind.
+    type NewData: Send;
+
+    /// Makes a file appear as a whole, unless its name is taken. Folders above it are made. On an error it may be there or
+    /// not.
+    fn put_if_absent(
+        &self,
+        path: &Path,
+        bytes: Bytes,
+        durability: Durability,
+    ) -> impl Future<Output = Result<Put>> + Send;
+
+    /// Puts a file in the place of the one with its name, if there is one, at once.
+    fn replace(
+        &self,
+        path: &Path,
+        bytes: Bytes,
+        durability: Durability,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Removes a file; one that is not there is no error.
+    fn delete(&self, path: &Path) -> impl Future<Output = Result<()>> + Send;
+
+    /// Copies a file to a name that is not taken.
+    fn copy(&self, from: &Path, to: &Path) -> impl Future<Output = Result<()>> + Send;
+
+    /// Makes sure that the names in a folder stay, whatever happens to the machine.
+    fn sync_folder(&self, folder: &Path) -> impl Future<Output = Result<()>> + Send;
+
+    /// All files below a folder, at any depth; none if there is no such folder.
+    fn entries(&self, folder: &Path) -> impl Future<Output = Result<Vec<Entry>>> + Send;
+
+    /// A folder as other tables may refer to it: absolute.
+    fn recorded(&self, folder: &Path) -> Result<String>;
+
+    /// Lets time pass.
+    fn wait(&self, time: Duration) -> impl Future<Output = ()> + Send;
+
+    /// Whether the latest version is noted in a file, because folders are slow to list.
+    const HAS_HINT: bool;
+
+    /// Begins a data file.
+    fn create_data(
+        &self,
+        path: &Path,
+        schema: SchemaRef,
+        options: WriteOptions,
+    ) -> impl Future<Output = Result<Self::NewData>> + Send;
+
+    /// Adds rows to a data file.
+    fn write_data(
+        data: &mut Self::NewData,
+        batch: &RecordBatch,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Bytes of a data file that are written so far.
+    fn data_bytes(data: &Self::NewData) -> u64;
+
+    /// Ends a data file: it appears, and stays.
+    fn finish_data(data: Self::NewData) -> impl Future<Output = Result<WriteSummary>> + Send;
 }
 
 /// Folders on disk.
@@ -122,6 +216,70 @@ impl Storage for Disk {
             rows => handle.read(columns, rows),
         };
         read.map_err(|error| in_data_file(path, error))
+    }
+
+    type NewData = (PathBuf, FileWriter);
+
+    async fn put_if_absent(
+        &self,
+        path: &Path,
+        bytes: Bytes,
+        durability: Durability,
+    ) -> Result<Put> {
+        local::put_if_absent(path, &bytes, durability)
+    }
+
+    async fn replace(&self, path: &Path, bytes: Bytes, durability: Durability) -> Result<()> {
+        local::replace(path, &bytes, durability)
+    }
+
+    async fn delete(&self, path: &Path) -> Result<()> {
+        local::delete(path)
+    }
+
+    async fn copy(&self, from: &Path, to: &Path) -> Result<()> {
+        local::copy(from, to)
+    }
+
+    async fn sync_folder(&self, folder: &Path) -> Result<()> {
+        local::sync_folder(folder)
+    }
+
+    async fn entries(&self, folder: &Path) -> Result<Vec<Entry>> {
+        local::entries(folder)
+    }
+
+    fn recorded(&self, folder: &Path) -> Result<String> {
+        local::absolute(folder)
+    }
+
+    async fn wait(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    const HAS_HINT: bool = true;
+
+    async fn create_data(
+        &self,
+        path: &Path,
+        schema: SchemaRef,
+        options: WriteOptions,
+    ) -> Result<(PathBuf, FileWriter)> {
+        local::create_folder_of(path)?;
+        let writer = FileWriter::create(path, schema, options);
+        Ok((path.to_owned(), writer.map_err(|error| in_data_file(path, error))?))
+    }
+
+    async fn write_data((path, writer): &mut Self::NewData, batch: &RecordBatch) -> Result<()> {
+        writer.write(batch).map_err(|error| in_data_file(path, error))
+    }
+
+    fn data_bytes((_, writer): &Self::NewData) -> u64 {
+        writer.written_bytes()
+    }
+
+    async fn finish_data((path, writer): Self::NewData) -> Result<WriteSummary> {
+        writer.finish().map_err(|error| in_data_file(&path, error))
     }
 }
 

@@ -1,20 +1,23 @@
 //! Object stores as places where files of tables lie.
 
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use bytes::Bytes;
-use lancet::{OpenFile, Projection, ReadOptions, Request, Rows};
+use futures::StreamExt;
+use lancet::{OpenFile, Projection, ReadOptions, Request, Rows, WriteOptions, WriteSummary};
 use lancet_object_store::object_store::path::Path;
 use lancet_object_store::object_store::{
-    self, GetOptions, GetRange, ObjectStore, ObjectStoreExt as _,
+    self, GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions,
 };
-use lancet_object_store::{FetchOptions, Reader};
+use lancet_object_store::{FetchOptions, Reader, Writer};
 
 use crate::error::{Error, Result};
 use crate::files::in_data_file;
-use crate::storage::{Storage, shown};
+use crate::storage::{Durability, Entry, Put, Storage, shown};
 
 /// A store, and how it is asked.
 #[derive(Debug, Clone)]
@@ -117,5 +120,96 @@ impl Storage for Store {
         let request = handle.file().read(columns, rows);
         let request = request.map_err(|error| in_data_file(path, error))?;
         handle.run(request).await.map_err(|error| failed(path, error))
+    }
+
+    type NewData = (PathBuf, Writer);
+
+    /// With one request that the store answers only if there is no such object.
+    async fn put_if_absent(&self, path: &FilePath, bytes: Bytes, _: Durability) -> Result<Put> {
+        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        match self.store.put_opts(&object(path)?, bytes.into(), options).await {
+            Ok(_) => Ok(Put::Done),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(Put::Taken),
+            Err(
+                object_store::Error::NotImplemented { .. }
+                | object_store::Error::NotSupported { .. },
+            ) => Err(Error::Unsupported {
+                file: shown(path),
+                what: "the store cannot make an object only if there is none of its name, without \
+                       which two writers could overwrite each other's versions"
+                    .into(),
+            }),
+            Err(error) => Err(refused(path, error)),
+        }
+    }
+
+    async fn replace(&self, path: &FilePath, bytes: Bytes, _: Durability) -> Result<()> {
+        let put = self.store.put(&object(path)?, bytes.into()).await;
+        put.map(|_| ()).map_err(|error| refused(path, error))
+    }
+
+    async fn delete(&self, path: &FilePath) -> Result<()> {
+        match self.store.delete(&object(path)?).await {
+            Err(object_store::Error::NotFound { .. }) => Ok(()),
+            removed => removed.map_err(|error| refused(path, error)),
+        }
+    }
+
+    async fn copy(&self, from: &FilePath, to: &FilePath) -> Result<()> {
+        // The names of new files are random.
+        let copied = self.store.copy(&object(from)?, &object(to)?).await;
+        copied.map_err(|error| refused(from, error))
+    }
+
+    /// An object that a store has taken stays.
+    async fn sync_folder(&self, _: &FilePath) -> Result<()> {
+        Ok(())
+    }
+
+    async fn entries(&self, folder: &FilePath) -> Result<Vec<Entry>> {
+        let prefix = object(folder)?;
+        let mut listed = self.store.list(Some(&prefix));
+        let mut found = Vec::new();
+        while let Some(object) = listed.next().await {
+            let object = object.map_err(|error| refused(folder, error))?;
+            let Some(below) = object.location.prefix_match(&prefix) else { continue };
+            let path = below.map(|part| part.as_ref().to_owned()).collect();
+            found.push(Entry { path, bytes: object.size, modified: object.last_modified.into() });
+        }
+        found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        Ok(found)
+    }
+
+    fn recorded(&self, folder: &FilePath) -> Result<String> {
+        Ok(object(folder)?.to_string())
+    }
+
+    async fn wait(&self, time: Duration) {
+        // A runtime may have no clock.
+        let _ = tokio::task::spawn_blocking(move || std::thread::sleep(time)).await;
+    }
+
+    const HAS_HINT: bool = false;
+
+    async fn create_data(
+        &self,
+        path: &FilePath,
+        schema: SchemaRef,
+        options: WriteOptions,
+    ) -> Result<(PathBuf, Writer)> {
+        let writer = Writer::new(self.store.clone(), &object(path)?, schema, options).await;
+        Ok((path.to_owned(), writer.map_err(|error| failed(path, error))?))
+    }
+
+    async fn write_data((path, writer): &mut Self::NewData, batch: &RecordBatch) -> Result<()> {
+        writer.write(batch).await.map_err(|error| failed(path, error))
+    }
+
+    fn data_bytes((_, writer): &Self::NewData) -> u64 {
+        writer.written_bytes()
+    }
+
+    async fn finish_data((path, writer): Self::NewData) -> Result<WriteSummary> {
+        writer.finish().await.map_err(|error| failed(&path, error))
     }
 }

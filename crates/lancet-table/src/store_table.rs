@@ -57,7 +57,7 @@ const CONCURRENT_FILES: usize = 16;
 /// ```
 #[derive(Clone)]
 pub struct StoreTable {
-    at: Opened<Store>,
+    pub(crate) at: Opened<Store>,
 }
 
 impl StoreTable {

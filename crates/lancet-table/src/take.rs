@@ -18,8 +18,8 @@ const PARALLEL_FRAGMENTS: usize = 8;
 /// A row that is wanted: the place of its fragment, and its offset there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    place: usize,
-    offset: u64,
+    pub(crate) place: usize,
+    pub(crate) offset: u64,
 }
 
 impl Table {

@@ -7,7 +7,9 @@
 use std::ops::{Deref, DerefMut};
 
 use prost::bytes::{Buf, BufMut};
-use prost::encoding::{DecodeContext, WireType, decode_varint, encode_key, encode_varint};
+use prost::encoding::{
+    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
+};
 use prost::{DecodeError, Message};
 
 /// Fields that are not known, as bytes: each with its number and its value.
@@ -18,6 +20,17 @@ impl UnknownFields {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The numbers of the fields.
+    pub(crate) fn tags(&self) -> impl Iterator<Item = u32> + '_ {
+        let mut rest = self.0.as_slice();
+        std::iter::from_fn(move || {
+            // They were checked when they were kept.
+            let (tag, wire) = decode_key(&mut rest).ok()?;
+            skip_field(wire, tag, &mut rest, DecodeContext::default()).ok()?;
+            Some(tag)
+        })
     }
 
     /// Copies the value of a field.

@@ -214,6 +214,21 @@ pub fn field_of_message(
     schema::fields::field_of(field, children)
 }
 
+/// The messages of the fields of a schema as bytes, parents before children, for `lancet-table`, whose manifests hold them
+/// too. Ids count from 0; an error if files of the version cannot hold the schema.
+#[doc(hidden)]
+pub fn field_messages(schema: &arrow_schema::Schema, version: Version) -> Result<Vec<Vec<u8>>> {
+    use prost::Message;
+    let (stored, _) = schema::fields::from_arrow(schema, version)?;
+    Ok(stored.fields.iter().map(|field| field.encode_to_vec()).collect())
+}
+
+/// The fields that own columns in a file of the schema, by their ids, in the order of the columns, for `lancet-table`.
+#[doc(hidden)]
+pub fn column_owners(schema: &arrow_schema::Schema, version: Version) -> Result<Vec<i32>> {
+    schema::fields::column_owners(schema, version)
+}
+
 /// Work on the helpers of this crate, for `lancet-table`: the results come in the order of the items.
 #[doc(hidden)]
 pub fn in_parallel<T, R, F>(threads: usize, items: Vec<T>, work: F) -> Result<Vec<R>>

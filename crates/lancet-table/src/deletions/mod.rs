@@ -68,6 +68,25 @@ impl Deletions {
         Ok(found)
     }
 
+    /// Whether none of these offsets is deleted.
+    pub(crate) fn is_disjoint(&self, offsets: &RoaringBitmap) -> bool {
+        self.offsets.is_disjoint(offsets)
+    }
+
+    /// These and others.
+    #[must_use]
+    pub(crate) fn with(&self, offsets: &RoaringBitmap) -> Self {
+        Self { offsets: &self.offsets | offsets }
+    }
+
+    /// The bytes of a deletion file of the kind Roaring, which every reader knows for any number of rows.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.offsets.serialized_size());
+        // Writing to memory does not fail.
+        let _ = self.offsets.serialize_into(&mut bytes);
+        bytes
+    }
+
     /// How many rows are deleted.
     pub fn len(&self) -> u64 {
         self.offsets.len()
@@ -143,7 +162,7 @@ impl Deletions {
     }
 }
 
-fn roaring_file(bytes: &[u8]) -> Result<RoaringBitmap, Problem> {
+pub(crate) fn roaring_file(bytes: &[u8]) -> Result<RoaringBitmap, Problem> {
     let Some((head, _)) = bytes.split_first_chunk::<ROARING_HEAD>() else {
         let len = bytes.len();
         return Err(Problem::corrupt(format!("it has {len} bytes, too few for a Roaring bitmap")));

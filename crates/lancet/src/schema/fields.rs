@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-use super::columns::{BLOB_KEY, PACKED_KEYS, is_truthy};
+use super::columns::{BLOB_KEY, Node, PACKED_KEYS, columns_of, is_truthy};
 use super::logical::{self, Logical};
 use super::{EXTENSION_NAME, MAX_DEPTH, in_field, writable};
 use crate::error::{Error, Result, ensure};
@@ -56,6 +56,44 @@ pub(crate) fn from_arrow(
     let plain: Fields = schema.fields().iter().map(plain_field).collect();
     let schema = Arc::new(Schema::new_with_metadata(plain, schema.metadata().clone()));
     Ok((file::Schema { fields, metadata }, StoredSchema { schema, ids }))
+}
+
+/// The ids of the fields that own columns, in the order of the columns. In 2.0 these are all but the children of packed
+/// structs.
+pub(crate) fn column_owners(schema: &Schema, version: Version) -> Result<Vec<i32>> {
+    let (_, stored) = from_arrow(schema, version)?;
+    let nodes = columns_of(&stored.schema)?;
+    let mut ids = stored.ids.into_iter();
+    let mut owners = Vec::new();
+    for node in &nodes {
+        own_columns(node, version == Version::V2_0, &mut ids, &mut owners);
+    }
+    Ok(owners)
+}
+
+fn own_columns(
+    node: &Node,
+    all_own: bool,
+    ids: &mut impl Iterator<Item = i32>,
+    owners: &mut Vec<i32>,
+) {
+    let id = ids.next().unwrap_or(NO_PARENT);
+    let is_leaf = matches!(node, Node::Leaf(_));
+    if is_leaf || all_own {
+        owners.push(id);
+    }
+    if is_leaf {
+        // What is below is in the same column.
+        skip_ids(node.field(), ids);
+    }
+    node.children().iter().for_each(|child| own_columns(child, all_own, ids, owners));
+}
+
+fn skip_ids(field: &Field, ids: &mut impl Iterator<Item = i32>) {
+    for child in stored_children(field) {
+        ids.next();
+        skip_ids(child, ids);
+    }
 }
 
 /// The field as it is stored: views as their twins, without the key that brings an id.

@@ -174,6 +174,11 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
+    /// Bytes that are written so far. Rows that wait for their pages are not among them.
+    pub fn written_bytes(&self) -> u64 {
+        self.sink.position()
+    }
+
     /// Adds a global buffer; returns its number (1, 2, …).
     pub fn add_global_buffer(&mut self, bytes: &[u8]) -> Result<usize> {
         self.global_buffers.push(self.sink.write_buffer(bytes)?);

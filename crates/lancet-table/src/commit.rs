@@ -1,0 +1,386 @@
+//! The commit: a change becomes the next version of a table, once, whoever else writes.
+//!
+//! 1. Versions that were committed since the change was made are read; [`rebase`] says what they mean for it.
+//! 2. The next version is written under its name, *if that name is free*. It names files that are complete and synced.
+//! 3. If it was not free, somebody else was faster: from the beginning, after a short while.
+//!
+//! A store may commit and lose its answer. Therefore a version with our own uuid is ours, wherever it is met.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::data_file::DATA_DIR;
+use crate::deletion::DELETIONS_DIR;
+use crate::deletions::Deletions;
+use crate::error::{Conflict, Error, Result};
+use crate::manifest::Manifest;
+use crate::names::{HINT_FILE, Naming, VERSIONS_DIR, VersionName, Versions};
+use crate::next::Next;
+use crate::opening::{Opened, list_versions};
+use crate::paths::Folders;
+use crate::random;
+use crate::rebase::{Committed, NewDeletionFile, Pending, Rebased, rebase};
+use crate::storage::{Durability, Put, Storage, shown};
+use crate::transaction::{TRANSACTIONS_DIR, Transaction};
+use crate::version_file::VersionFile;
+use crate::write_options::TableWriteOptions;
+
+/// Waits double so many times at most.
+const MAX_DOUBLINGS: u32 = 6;
+/// The shortest unit of waiting: the first attempt may take next to no time.
+const SHORTEST_SLOT: Duration = Duration::from_millis(2);
+
+/// Commits the first version of a table.
+pub(crate) async fn commit_first<S: Storage>(
+    storage: S,
+    root: PathBuf,
+    mut pending: Pending,
+    options: &TableWriteOptions,
+) -> Result<Opened<S>> {
+    options.check_cancelled()?;
+    pending.transaction.properties.extend(options.properties.clone());
+    let transaction = &pending.transaction;
+    let next = Next::build(None, transaction, &pending.given, now_nanos())?;
+    let path = root.join(VERSIONS_DIR).join(file_name(next.manifest.version, Naming::V2));
+    let file = next.into_file(shown(&path), transaction)?;
+    let file = VersionFile::parse(&shown(&path), file.bytes, &Default::default())?;
+    sync_new_files(&storage, &root).await?;
+    put_transaction(&storage, &root, &file.manifest, transaction).await?;
+    match put_version(&storage, &path, &file, transaction).await? {
+        Put::Done => {}
+        Put::Taken => return Err(already_there(&root)),
+    }
+    note_latest(&storage, &root, file.manifest.version).await;
+    Opened::first(storage, root, file.manifest)
+}
+
+/// Somebody has a table there already.
+pub(crate) fn already_there(root: &Path) -> Error {
+    Error::invalid(format!(
+        "{}: there is a table already; append to it, overwrite it, or choose another place",
+        root.display()
+    ))
+}
+
+impl<S: Storage> Opened<S> {
+    /// A version file of this table or branch.
+    pub(crate) async fn version_file(&self, name: VersionName) -> Result<VersionFile> {
+        let path = self.root.join(VERSIONS_DIR).join(name.file_name());
+        let limits = &self.options.limits;
+        let bytes = self.storage().read(&path, limits.max_metadata_bytes).await?;
+        VersionFile::parse(&shown(&path), bytes, limits)
+    }
+
+    /// Commits a change; the table at the version that it became.
+    pub(crate) async fn commit(
+        &self,
+        mut pending: Pending,
+        options: &TableWriteOptions,
+    ) -> Result<Self> {
+        pending.transaction.properties.extend(options.properties.clone());
+        let mut commit = Commit { at: self, options, checked: self.manifest().version };
+        let begin = Instant::now();
+        let mut slot = SHORTEST_SLOT;
+        for attempt in 0..options.attempts {
+            options.check_cancelled()?;
+            pending = match commit.attempt(pending).await? {
+                Attempt::Done(opened) => return Ok(*opened),
+                Attempt::Lost(pending) => pending,
+            };
+            if attempt == 0 {
+                slot = begin.elapsed().saturating_add(begin.elapsed() / 10).max(SHORTEST_SLOT);
+            }
+            if begin.elapsed() >= options.timeout {
+                break;
+            }
+            let range = 1_u64 << attempt.saturating_add(1).min(MAX_DOUBLINGS);
+            let slots = random::number().checked_rem(range).unwrap_or(0);
+            let wait = slot.saturating_mul(u32::try_from(slots).unwrap_or(1));
+            let left = options.timeout.saturating_sub(begin.elapsed());
+            self.storage().wait(wait.min(left)).await;
+        }
+        self.remove_transaction(&pending.transaction).await;
+        let seconds = begin.elapsed().as_secs();
+        let version = commit.checked.saturating_add(1);
+        Err(Error::Busy { attempts: options.attempts, seconds, version })
+    }
+
+    /// A transaction file that no version names is of no use to anybody.
+    async fn remove_transaction(&self, transaction: &Transaction) {
+        let path = self.root.join(TRANSACTIONS_DIR).join(transaction.file_name());
+        let _ = self.storage().delete(&path).await;
+    }
+}
+
+/// A commit that is under way.
+struct Commit<'a, S: Storage> {
+    at: &'a Opened<S>,
+    options: &'a TableWriteOptions,
+    /// The change goes together with all versions up to this one.
+    checked: u64,
+}
+
+enum Attempt<S: Storage> {
+    Done(Box<Opened<S>>),
+    /// Somebody else was faster.
+    Lost(Pending),
+}
+
+impl<S: Storage> Commit<'_, S> {
+    async fn attempt(&mut self, pending: Pending) -> Result<Attempt<S>> {
+        let (storage, root) = (self.at.storage(), &self.at.root);
+        let versions = list_versions(storage, root, self.at.manifest().branch.as_deref()).await?;
+        let (latest, theirs) = self.read_newer(&versions).await?;
+        let is_ours = |other: &&Committed| other.transaction.uuid == pending.transaction.uuid;
+        if let Some(ours) = theirs.iter().find(is_ours) {
+            let name = versions.get(ours.version);
+            let name = name.ok_or_else(|| self.gone(&pending, ours.version))?;
+            let manifest = self.at.version_file(name).await?.manifest;
+            return self.done(versions, manifest).await;
+        }
+        let seed = random::number();
+        let mut known = BTreeMap::new();
+        let ready = loop {
+            let rebased = rebase(&pending, Some(&latest), &theirs, &known, (seed, now_nanos()));
+            match rebased {
+                Ok(Rebased::Load(fragments)) => {
+                    known.extend(self.load_deletions(&latest.manifest, &fragments).await?);
+                }
+                Ok(Rebased::Next(ready)) => break ready,
+                Err(error) => {
+                    self.at.remove_transaction(&pending.transaction).await;
+                    return Err(error);
+                }
+            }
+        };
+        for file in &ready.files {
+            put_deletions(storage, root, file).await?;
+        }
+        let naming = versions.naming().unwrap_or(Naming::V2);
+        let version = ready.next.manifest.version;
+        let path = root.join(VERSIONS_DIR).join(file_name(version, naming));
+        let (next, transaction) = (ready.next, &ready.pending.transaction);
+        let file = next.into_file(shown(&path), transaction)?;
+        // What could not be read again is not written.
+        let limits = &self.at.options.limits;
+        let file = VersionFile::parse(&shown(&path), file.bytes, limits)?;
+        sync_new_files(storage, root).await?;
+        put_transaction(storage, root, &file.manifest, transaction).await?;
+        self.options.check_cancelled()?;
+        match put_version(storage, &path, &file, transaction).await? {
+            Put::Done => self.done(versions.with(version, naming), file.manifest).await,
+            Put::Taken => {
+                self.checked = latest.manifest.version;
+                if transaction.read_version != pending.transaction.read_version {
+                    self.at.remove_transaction(&pending.transaction).await;
+                }
+                Ok(Attempt::Lost(ready.pending))
+            }
+        }
+    }
+
+    async fn done(&self, versions: Versions, manifest: Manifest) -> Result<Attempt<S>> {
+        let (storage, root) = (self.at.storage(), &self.at.root);
+        if versions.latest().is_some_and(|latest| latest.version == manifest.version) {
+            note_latest(storage, root, manifest.version).await;
+        }
+        Ok(Attempt::Done(Box::new(self.at.moved_to(versions, manifest)?)))
+    }
+
+    /// The latest version, and the transactions of those that were not looked at yet.
+    async fn read_newer(&self, versions: &Versions) -> Result<(VersionFile, Vec<Committed>)> {
+        let latest = versions.latest().filter(|latest| latest.version >= self.checked);
+        let Some(latest) = latest else {
+            return Err(Error::invalid(format!(
+                "{}: version {} is gone; open the table again",
+                self.at.root.display(),
+                self.checked
+            )));
+        };
+        let mut theirs = Vec::new();
+        for version in self.checked.saturating_add(1)..latest.version {
+            let name = versions.get(version).ok_or_else(|| unknown_change(version))?;
+            let file = self.at.version_file(name).await?;
+            theirs.push(self.committed(&file).await?);
+        }
+        let file = self.at.version_file(latest).await?;
+        if latest.version > self.checked {
+            theirs.push(self.committed(&file).await?);
+        }
+        Ok((file, theirs))
+    }
+
+    /// What a version did. It says so itself, or names a file.
+    async fn committed(&self, file: &VersionFile) -> Result<Committed> {
+        let (version, limits) = (file.manifest.version, &self.at.options.limits);
+        let name = &file.manifest.transaction_file;
+        let transaction = match file.transaction(limits) {
+            Ok(Some(transaction)) => Some(transaction),
+            // A name from a manifest never leads elsewhere.
+            _ if name.is_empty() || name.contains(['/', '\\']) => None,
+            _ => {
+                let path = self.at.root.join(TRANSACTIONS_DIR).join(name);
+                let bytes = self.at.storage().read(&path, limits.max_metadata_bytes).await;
+                let parsed = bytes.map(|bytes| Transaction::parse(&shown(&path), &bytes, limits));
+                parsed.ok().and_then(Result::ok)
+            }
+        };
+        let transaction = transaction.ok_or_else(|| unknown_change(version))?;
+        Ok(Committed { version, transaction })
+    }
+
+    fn gone(&self, pending: &Pending, version: u64) -> Error {
+        let ours = pending.transaction.operation.name();
+        let why = "it is gone again".into();
+        let theirs = "this change itself";
+        Error::Conflict(Conflict { ours, version, theirs, can_retry: false, why })
+    }
+
+    async fn load_deletions(
+        &self,
+        latest: &Manifest,
+        fragments: &[u32],
+    ) -> Result<BTreeMap<u32, Deletions>> {
+        let folders = Folders::new(&self.at.root, latest, &self.at.options);
+        let mut loaded = BTreeMap::new();
+        for id in fragments {
+            let fragment = latest.fragments.iter().find(|fragment| fragment.id == *id);
+            let file = fragment.and_then(|fragment| fragment.deletion_file.as_ref());
+            let Some((fragment, file)) = fragment.zip(file) else {
+                loaded.insert(*id, Deletions::none());
+                continue;
+            };
+            let path = folders.deletion_file(file.base, &file.file_name(*id))?;
+            let limit = self.at.options.limits.max_metadata_bytes;
+            let bytes = self.at.storage().read(&path, limit).await?;
+            let rows = fragment.physical_rows.unwrap_or(u32::MAX.into());
+            let found = Deletions::of_file(file, &bytes, rows);
+            loaded.insert(*id, found.map_err(|problem| problem.in_file(&shown(&path)))?);
+        }
+        Ok(loaded)
+    }
+}
+
+/// A version that does not tell what it did.
+fn unknown_change(version: u64) -> Error {
+    Error::Conflict(Conflict {
+        ours: "the change",
+        version,
+        theirs: "an unknown operation",
+        can_retry: true,
+        why: "what it did cannot be read any more".into(),
+    })
+}
+
+fn file_name(version: u64, naming: Naming) -> String {
+    VersionName { version, naming }.file_name()
+}
+
+/// The time, as manifests have it.
+pub(crate) fn now_nanos() -> i128 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i128::try_from(now.as_nanos()).unwrap_or(i128::MAX)
+}
+
+/// The names of new files must be on disk before a version names them.
+async fn sync_new_files<S: Storage>(storage: &S, root: &Path) -> Result<()> {
+    storage.sync_folder(&root.join(DATA_DIR)).await
+}
+
+/// Writes a deletion file.
+pub(crate) async fn put_deletions<S: Storage>(
+    storage: &S,
+    root: &Path,
+    new: &NewDeletionFile,
+) -> Result<()> {
+    let folder = root.join(DELETIONS_DIR);
+    let path = folder.join(new.file.file_name(new.fragment));
+    match storage.put_if_absent(&path, new.deletions.encode().into(), Durability::Synced).await? {
+        Put::Done => storage.sync_folder(&folder).await,
+        Put::Taken => {
+            let what = format!("{}: a deletion file of this name is there already", shown(&path));
+            Err(Error::invalid(what))
+        }
+    }
+}
+
+/// Old releases look for transactions in files. The version holds it too, so that nothing depends on the file.
+async fn put_transaction<S: Storage>(
+    storage: &S,
+    root: &Path,
+    manifest: &Manifest,
+    transaction: &Transaction,
+) -> Result<()> {
+    if manifest.transaction_file.is_empty() {
+        return Ok(());
+    }
+    let path = root.join(TRANSACTIONS_DIR).join(&manifest.transaction_file);
+    let bytes = transaction.encode().into();
+    // It may be there from an attempt before this one.
+    storage.put_if_absent(&path, bytes, Durability::Unsynced).await.map(|_| ())
+}
+
+/// Writes a version, if its name is free.
+async fn put_version<S: Storage>(
+    storage: &S,
+    path: &Path,
+    file: &VersionFile,
+    transaction: &Transaction,
+) -> Result<Put> {
+    let version = file.manifest.version;
+    let uncertain =
+        |source| Error::Uncertain { file: shown(path), version, source: Box::new(source) };
+    let put = storage.put_if_absent(path, file.bytes.clone(), Durability::Synced).await;
+    let put = match put {
+        Ok(put) => put,
+        // It may have been taken all the same, by us or by somebody else: whoever is there tells.
+        Err(error) => match storage.read(path, u64::MAX).await {
+            Ok(there) => is_ours(path, there, transaction),
+            Err(Error::Io { source, .. })
+                if S::HAS_HINT && source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                return Err(error);
+            }
+            // The store may still be at it.
+            Err(_) => return Err(uncertain(error)),
+        },
+    };
+    let put = match put {
+        // A request that was repeated on the way finds what it has put itself.
+        Put::Taken => match storage.read(path, u64::MAX).await {
+            Ok(there) => is_ours(path, there, transaction),
+            Err(_) => Put::Taken,
+        },
+        Put::Done => Put::Done,
+    };
+    if put == Put::Done {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        storage.sync_folder(folder).await.map_err(uncertain)?;
+    }
+    Ok(put)
+}
+
+/// Whether a version is that of a transaction.
+fn is_ours(path: &Path, bytes: bytes::Bytes, transaction: &Transaction) -> Put {
+    let limits = Default::default();
+    let there = VersionFile::parse(&shown(path), bytes, &limits);
+    let there = there.and_then(|file| file.transaction(&limits));
+    match there {
+        Ok(Some(there)) if there.uuid == transaction.uuid => Put::Done,
+        _ => Put::Taken,
+    }
+}
+
+/// Notes the latest version for those who do not list. A note that is too low could mislead them, so one that cannot be
+/// replaced is removed.
+pub(crate) async fn note_latest<S: Storage>(storage: &S, root: &Path, version: u64) {
+    if !S::HAS_HINT {
+        return;
+    }
+    let path = root.join(VERSIONS_DIR).join(HINT_FILE);
+    let note = format!("{{\"version\":{version}}}");
+    if storage.replace(&path, note.into(), Durability::Unsynced).await.is_err() {
+        let _ = storage.delete(&path).await;
+    }
+}

@@ -1,0 +1,454 @@
+//! Every verb with a fault at every request, and several writers with faults against a simple model.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
+use arrow_schema::ArrowError;
+use lancet::Rows;
+
+use crate::error::{Error, Result};
+use crate::opening::Opened;
+use crate::options::{At, TableOptions};
+use crate::row_changes::TableRows;
+use crate::row_source::{Given, Nothing, RowSource};
+use crate::simulated::{Fault, Simulated};
+use crate::storage::ready;
+use crate::write::{create, is_certain};
+use crate::write_options::TableWriteOptions;
+
+type Table = Opened<Simulated>;
+/// Values by keys.
+type Contents = BTreeMap<i64, i64>;
+
+fn batch(rows: &[(i64, i64)]) -> RecordBatch {
+    let keys = Int64Array::from_iter_values(rows.iter().map(|(key, _)| *key));
+    let values = Int64Array::from_iter_values(rows.iter().map(|(_, value)| *value));
+    let columns = [("k", Arc::new(keys) as ArrayRef), ("v", Arc::new(values) as ArrayRef)];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn source(rows: &[(i64, i64)]) -> impl RowSource + use<> {
+    let batch = batch(rows);
+    let schema = batch.schema();
+    // In two batches, so that there is something in between.
+    let half = batch.num_rows() / 2;
+    let parts = [batch.slice(0, half), batch.slice(half, batch.num_rows() - half)];
+    Given(RecordBatchIterator::new(parts.map(Ok::<_, ArrowError>), schema))
+}
+
+fn options(stable: bool) -> TableWriteOptions {
+    TableWriteOptions::default().with_stable_row_ids(stable).with_max_rows_per_fragment(5)
+}
+
+fn root() -> PathBuf {
+    "t.lance".into()
+}
+
+fn open(store: &Simulated) -> Result<Table> {
+    ready(Opened::open(store.clone(), root(), TableOptions::default()))
+}
+
+/// All rows: key, value and row id.
+fn rows(table: &Table) -> Result<Vec<(i64, i64, u64)>> {
+    let columns = table.project(vec!["k".to_owned(), "v".into(), "_rowid".into()].into())?;
+    let mut all = Vec::new();
+    for place in 0..table.manifest().fragments.len() {
+        let physical = ready(table.reads.physical_rows(place))?;
+        let deleted = ready(table.reads.deletions(place))?;
+        let live = deleted.live(0..physical, physical).0;
+        let batch = ready(table.reads.read(place, &columns, &Rows::Ranges(live)))?;
+        let column = |at: usize| batch.column(at).as_primitive::<Int64Type>().values().to_vec();
+        let ids = batch.column(2).as_primitive::<UInt64Type>().values().to_vec();
+        all.extend(column(0).into_iter().zip(column(1)).zip(ids).map(|((k, v), id)| (k, v, id)));
+    }
+    Ok(all)
+}
+
+fn contents(table: &Table) -> Result<Contents> {
+    let rows = rows(table)?;
+    let contents: Contents = rows.iter().map(|(key, value, _)| (*key, *value)).collect();
+    assert_eq!(contents.len(), rows.len(), "a key is there twice: {rows:?}");
+    let ids: std::collections::HashSet<u64> = rows.iter().map(|(_, _, id)| *id).collect();
+    assert_eq!(ids.len(), rows.len(), "a row id is there twice: {rows:?}");
+    Ok(contents)
+}
+
+/// The numbers of rows with some keys, in the order of the table.
+fn find(table: &Table, is_wanted: impl Fn(i64) -> bool) -> Result<Vec<u64>> {
+    let rows = rows(table)?;
+    let found = rows.iter().zip(0_u64..).filter(|((key, _, _), _)| is_wanted(*key));
+    Ok(found.map(|(_, number)| number).collect())
+}
+
+/// What may be done to a table of the keys 0 to 12.
+const VERBS: [&str; 7] =
+    ["append", "overwrite", "delete", "delete a fragment", "update", "merge", "append from old"];
+
+fn run(verb: &str, table: &Table) -> Result<Table> {
+    let options = options(false);
+    let numbers = |wanted: &[i64]| find(table, |key| wanted.contains(&key)).map(TableRows::Numbers);
+    let nothing = || Nothing(table.reads.snapshot.schema.arrow.clone());
+    let done = match verb {
+        "append" | "append from old" => ready(
+            table.append(source(&[(20, 0), (21, 0), (22, 0), (23, 0), (24, 0), (25, 0)]), &options),
+        ),
+        "overwrite" => ready(table.overwrite(source(&[(1, 7), (2, 7), (3, 7)]), &options)),
+        "delete" => ready(table.delete(&numbers(&[1, 3, 7])?, "", &options)),
+        "delete a fragment" => ready(table.delete(&numbers(&[0, 1, 2, 3, 4, 6])?, "", &options)),
+        "update" => {
+            let changed = source(&[(1, 100), (3, 100), (7, 100)]);
+            ready(table.update(&numbers(&[1, 3, 7])?, changed, nothing(), &options))
+        }
+        "merge" => {
+            let (changed, new) = (source(&[(1, 100), (3, 100)]), source(&[(30, 1), (31, 1)]));
+            ready(table.update(&numbers(&[1, 3])?, changed, new, &options))
+        }
+        _ => panic!("{verb}"),
+    };
+    done.map(|(table, _)| table)
+}
+
+/// A table with deletions, in three versions.
+fn prepared(stable: bool) -> Simulated {
+    let store = Simulated::new();
+    let first: Vec<(i64, i64)> = (0..13).map(|key| (key, key)).collect();
+    let (table, _) =
+        ready(create(store.clone(), root(), source(&first), &options(stable))).unwrap();
+    let deleted = TableRows::Numbers(vec![5, 9]);
+    let (table, _) = ready(table.delete(&deleted, "", &options(stable))).unwrap();
+    assert_eq!(table.manifest().version, 2);
+    let (table, _) = ready(table.append(source(&[(13, 13)]), &options(stable))).unwrap();
+    assert_eq!(contents(&table).unwrap().len(), 12);
+    store
+}
+
+const FAULTS: [Fault; 4] = [Fault::Fail, Fault::FailAfter, Fault::Kill, Fault::KillAfter];
+
+#[test]
+fn a_fault_at_every_request_of_every_verb() {
+    for stable in [false, true] {
+        let origin = prepared(stable);
+        for verb in VERBS {
+            let before = contents(&open(&origin).unwrap()).unwrap();
+            let sound = origin.copied();
+            let after = contents(&run(verb, &opened_for(verb, &sound).unwrap()).unwrap()).unwrap();
+            assert_ne!(before, after);
+            for fault in FAULTS {
+                let mut request = 0;
+                loop {
+                    let writer = origin.copied();
+                    let what = format!("{verb}, stable {stable}, {fault:?} at request {request}");
+                    writer.strike(request, fault);
+                    let done = opened_for(verb, &writer).and_then(|table| run(verb, &table));
+                    let struck = writer.has_struck();
+                    check_after(&what, &writer.another(), done.err(), &before, &after);
+                    if !struck {
+                        break;
+                    }
+                    request += 1;
+                }
+                assert!(request > 5, "{verb}: {request} requests");
+            }
+        }
+    }
+}
+
+fn opened_for(verb: &str, store: &Simulated) -> Result<Table> {
+    let table = open(store)?;
+    match verb {
+        "append from old" => ready(table.checkout(&At::Version(1))),
+        _ => Ok(table),
+    }
+}
+
+/// The table opens; an acknowledged change is there, one that certainly failed is not, and none is half there.
+fn check_after(
+    what: &str,
+    store: &Simulated,
+    error: Option<Error>,
+    before: &Contents,
+    after: &Contents,
+) {
+    let table = open(store).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let found = contents(&table).unwrap_or_else(|error| panic!("{what}: {error}"));
+    match &error {
+        None => assert_eq!(&found, after, "{what}"),
+        Some(error) if is_certain(error) => assert_eq!(&found, before, "{what}: {error}"),
+        Some(error) => assert!(&found == before || &found == after, "{what}: {error}: {found:?}"),
+    }
+    // All versions are there, and the next change works.
+    let numbers = table.versions.numbers().to_vec();
+    let last = *numbers.last().unwrap();
+    assert_eq!(numbers, (1..=last).collect::<Vec<_>>(), "{what}");
+    let (table, _) = ready(table.append(source(&[(99, 1)]), &options(false)))
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(contents(&table).unwrap().len(), found.len() + 1, "{what}");
+    assert_eq!(table.manifest().version, last + 1, "{what}");
+}
+
+#[test]
+fn a_fault_at_every_request_of_a_creation() {
+    for fault in FAULTS {
+        for request in 0.. {
+            let store = Simulated::new();
+            store.strike(request, fault);
+            let done =
+                ready(create(store.clone(), root(), source(&[(1, 1), (2, 2)]), &options(true)));
+            if !store.has_struck() {
+                assert!(done.is_ok() && request > 5);
+                break;
+            }
+            let other = store.another();
+            match (open(&other), done) {
+                (Ok(table), _) => assert_eq!(contents(&table).unwrap().len(), 2),
+                (Err(_), Ok(_)) => {
+                    panic!("{fault:?} at {request}: an acknowledged table is not there")
+                }
+                (Err(_), Err(_)) => {
+                    // Nothing stands in the way of another try.
+                    ready(create(other, root(), source(&[(1, 1)]), &options(true))).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_written_for_nothing_goes_away() {
+    let store = prepared(true);
+    let before = store.paths();
+    let stale = open(&store).unwrap();
+    ready(open(&store).unwrap().overwrite(source(&[(1, 1)]), &options(true))).unwrap();
+    let after = store.paths();
+    // Behind an overwrite nothing of this makes sense.
+    let nothing = || Nothing(stale.reads.snapshot.schema.arrow.clone());
+    let rows = TableRows::Numbers(vec![0, 1]);
+    let failed = [
+        ready(stale.append(source(&[(50, 1)]), &options(true))).err(),
+        ready(stale.delete(&rows, "", &options(true))).err(),
+        ready(stale.update(&rows, source(&[(0, 5), (1, 5)]), nothing(), &options(true))).err(),
+    ];
+    for error in failed {
+        let error = error.unwrap();
+        assert!(matches!(&error, Error::Conflict(c) if c.version == 4 && c.theirs == "Overwrite"));
+        assert!(error.to_string().contains("version 4 (Overwrite) came first"), "{error}");
+    }
+    assert_eq!(store.paths(), after);
+    assert!(before.len() < after.len());
+    let cancel = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let cancelled = options(true).with_cancel(cancel);
+    let error = ready(open(&store).unwrap().append(source(&[(50, 1)]), &cancelled)).err().unwrap();
+    assert!(matches!(error, Error::Cancelled));
+    assert_eq!(store.paths(), after);
+}
+
+#[test]
+fn two_deletions_of_one_fragment_become_one() {
+    for stable in [false, true] {
+        let store = prepared(stable);
+        let (one, other) = (open(&store).unwrap(), open(&store).unwrap());
+        let (one, _) =
+            ready(one.delete(&TableRows::Numbers(vec![0, 2]), "", &options(stable))).unwrap();
+        // Other rows of the same fragment, read before that.
+        let both =
+            ready(other.delete(&TableRows::Numbers(vec![1, 3]), "", &options(stable))).unwrap();
+        let keys: Vec<i64> = contents(&both.0).unwrap().into_keys().collect();
+        assert_eq!(keys, [4, 6, 7, 8, 10, 11, 12, 13]);
+        assert_eq!(both.0.manifest().version, 5);
+        // The same row.
+        let error = ready(other.delete(&TableRows::Numbers(vec![2]), "", &options(stable)));
+        let error = error.err().unwrap();
+        assert!(matches!(&error, Error::Conflict(c) if c.can_retry), "{error}");
+        // The rest of the fragment.
+        let all = ready(one.delete(&TableRows::Numbers(vec![2]), "", &options(stable))).unwrap();
+        assert_eq!(all.0.manifest().fragments.len(), 3);
+        assert!(all.0.manifest().fragments.iter().all(|fragment| fragment.id != 0));
+    }
+}
+
+/// Random numbers that are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+}
+
+/// A writer with the table as it last saw it.
+struct Player {
+    store: Simulated,
+    table: Option<Table>,
+}
+
+/// What the table must hold.
+struct Model {
+    contents: Contents,
+    /// The version in which each key was last changed or removed.
+    changed: BTreeMap<i64, u64>,
+    /// The last version that replaced everything.
+    overwritten: u64,
+    next_key: i64,
+}
+
+/// A change: keys that go, keys that get a value, whether all else goes.
+struct Change {
+    removed: Vec<i64>,
+    set: Vec<(i64, i64)>,
+    replaces_all: bool,
+}
+
+impl Model {
+    fn after(&self, change: &Change) -> Contents {
+        let mut contents =
+            if change.replaces_all { Contents::new() } else { self.contents.clone() };
+        contents.retain(|key, _| !change.removed.contains(key));
+        contents.extend(change.set.iter().copied());
+        contents
+    }
+
+    /// A change was committed, by somebody who had read a version.
+    fn commit(&mut self, change: &Change, read: u64, version: u64, what: &str) {
+        let touched = change.removed.iter().chain(change.set.iter().map(|(key, _)| key));
+        for key in touched.clone().filter(|_| !change.replaces_all) {
+            let last = self.changed.get(key).copied().unwrap_or(0);
+            assert!(
+                last <= read,
+                "{what}: key {key} was changed by version {last}, read at {read}"
+            );
+        }
+        assert!(change.replaces_all || self.overwritten <= read, "{what}: behind an overwrite");
+        for key in touched {
+            self.changed.insert(*key, version);
+        }
+        if change.replaces_all {
+            self.overwritten = version;
+            self.changed.clear();
+        }
+        self.contents = self.after(change);
+    }
+}
+
+/// One step of one writer.
+fn step(player: &mut Player, model: &mut Model, dice: &mut Dice, what: &str) {
+    if dice.roll(8) == 0 {
+        let faults = [Fault::Fail, Fault::FailAfter, Fault::Kill, Fault::KillAfter];
+        let fault = faults[usize::try_from(dice.roll(4)).unwrap()];
+        player.store.strike(dice.roll(25), fault);
+    }
+    if player.table.is_none() || dice.roll(3) == 0 {
+        player.table = open(&player.store).ok();
+    }
+    let Some(table) = player.table.clone() else {
+        player.store = player.store.another();
+        return;
+    };
+    let (read, stable) = (table.manifest().version, options(false));
+    let Ok(known) = rows(&table) else {
+        *player = Player { store: player.store.another(), table: None };
+        return;
+    };
+    let mut new_rows = |dice: &mut Dice, count: u64| -> Vec<(i64, i64)> {
+        (0..count)
+            .map(|_| {
+                model.next_key += 1;
+                (model.next_key, i64::try_from(dice.roll(1000)).unwrap())
+            })
+            .collect()
+    };
+    let some: Vec<(u64, i64, u64)> = known
+        .iter()
+        .zip(0_u64..)
+        .filter(|_| dice.roll(5) == 0)
+        .map(|((key, _, id), number)| (number, *key, *id))
+        .collect();
+    let keys: Vec<i64> = some.iter().map(|(_, key, _)| *key).collect();
+    let wanted = match dice.roll(2) {
+        0 => TableRows::Ids(some.iter().map(|(_, _, id)| *id).collect()),
+        _ => TableRows::Numbers(some.iter().map(|(number, _, _)| *number).collect()),
+    };
+    let nothing = Nothing(table.reads.snapshot.schema.arrow.clone());
+    let (change, done) = match dice.roll(20) {
+        0 => {
+            let count = dice.roll(9);
+            let set = new_rows(dice, count);
+            let done = ready(table.overwrite(source(&set), &stable));
+            (Change { removed: Vec::new(), set, replaces_all: true }, done)
+        }
+        1..8 => {
+            let count = 1 + dice.roll(9);
+            let set = new_rows(dice, count);
+            let done = ready(table.append(source(&set), &stable));
+            (Change { removed: Vec::new(), set, replaces_all: false }, done)
+        }
+        8..13 => {
+            let done = ready(table.delete(&wanted, "", &stable));
+            (Change { removed: keys, set: Vec::new(), replaces_all: false }, done)
+        }
+        13..17 => {
+            let set: Vec<(i64, i64)> =
+                keys.iter().map(|key| (*key, i64::try_from(dice.roll(1000)).unwrap())).collect();
+            let done = ready(table.update(&wanted, source(&set), nothing, &stable));
+            (Change { removed: Vec::new(), set, replaces_all: false }, done)
+        }
+        _ => {
+            let mut set: Vec<(i64, i64)> = keys.iter().map(|key| (*key, -1)).collect();
+            let count = dice.roll(4);
+            let new = new_rows(dice, count);
+            let done = ready(table.update(&wanted, source(&set), source(&new), &stable));
+            set.extend(new);
+            (Change { removed: Vec::new(), set, replaces_all: false }, done)
+        }
+    };
+    let now = open(&player.store.another()).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let found = contents(&now).unwrap_or_else(|error| panic!("{what}: {error}"));
+    match done {
+        Ok((moved, told)) => {
+            // A change of no rows leaves the writer where it was.
+            if told.version != read {
+                model.commit(&change, read, told.version, what);
+                assert_eq!(contents(&moved).ok().unwrap_or(found.clone()), found, "{what}");
+            }
+            player.table = Some(moved);
+        }
+        Err(error) if is_certain(&error) => player.table = None,
+        Err(_) => {
+            // It is there or not, but not half of it.
+            if found != model.contents {
+                model.commit(&change, read, now.manifest().version, what);
+            }
+            *player = Player { store: player.store.another(), table: None };
+        }
+    }
+    assert_eq!(found, model.contents, "{what}");
+}
+
+#[test]
+fn several_writers_with_faults_against_a_model() {
+    let steps: u64 = std::env::var("LANCET_STEPS").map_or(100_000, |steps| steps.parse().unwrap());
+    let first: u64 = std::env::var("LANCET_SEED").map_or(1, |seed| seed.parse().unwrap());
+    const STEPS_EACH: u64 = 100;
+    for seed in first..first + steps.div_ceil(STEPS_EACH) {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let stable = dice.roll(2) == 0;
+        let store = Simulated::new();
+        let set: Vec<(i64, i64)> = (0..17).map(|key| (key, key)).collect();
+        ready(create(store.clone(), root(), source(&set), &options(stable))).unwrap();
+        let contents = set.iter().copied().collect();
+        let mut model = Model { contents, changed: BTreeMap::new(), overwritten: 0, next_key: 100 };
+        let mut players: Vec<Player> =
+            (0..3).map(|_| Player { store: store.another(), table: None }).collect();
+        for at in 0..STEPS_EACH {
+            let player = usize::try_from(dice.roll(3)).unwrap();
+            let what = format!("seed {seed}, step {at}");
+            step(&mut players[player], &mut model, &mut dice, &what);
+        }
+    }
+}

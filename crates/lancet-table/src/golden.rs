@@ -1,0 +1,32 @@
+//! The tables of the corpus, for unit tests: those that are kept here, and all of them where they lie beside the repository.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+
+pub(crate) use support::indexes;
+
+/// The files of every table that is sound, by the names of their archives.
+pub(crate) fn tables() -> Vec<(String, BTreeMap<String, Vec<u8>>)> {
+    let mut tables = BTreeMap::new();
+    for (_, folder) in indexes() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if name.ends_with(".tar") && !name.starts_with("broken_") {
+                tables.insert(name, support::unpack(&path));
+            }
+        }
+    }
+    tables.into_iter().collect()
+}
+
+/// All version files of these tables, by their paths.
+pub(crate) fn version_files() -> Vec<(String, Vec<u8>)> {
+    let files = tables().into_iter().flat_map(|(name, files)| {
+        let versions = files.into_iter().filter(|(path, _)| path.ends_with(".manifest"));
+        versions.map(move |(path, bytes)| (format!("{name}/{path}"), bytes)).collect::<Vec<_>>()
+    });
+    files.collect()
+}

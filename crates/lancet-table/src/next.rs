@@ -1,0 +1,589 @@
+//! The next version of a table, built out of the latest one and a transaction. Pure: it reads nothing.
+//!
+//! Ids of fragments, row ids and row versions are given here, and not when files are written: who commits second takes
+//! the numbers behind those of the first.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use lancet_row_ids::{RowIdSequence, RowVersionSequence};
+
+use crate::data_file::FileVersion;
+use crate::error::{Problem, Result};
+use crate::flags::{self, Contents, Flags};
+use crate::fragment::Fragment;
+use crate::indexes::Indexes;
+use crate::manifest::{Manifest, Writer};
+use crate::row_ids::Stored;
+use crate::transaction::{
+    Delete, Merge, Operation, Overwrite, Project, Transaction, Update, UpdateConfig, UpdateMap,
+};
+use crate::unknown::UnknownFields;
+use crate::version_file::VersionFile;
+
+/// A new version before it has a file.
+pub(crate) struct Next<'a> {
+    pub(crate) manifest: Manifest,
+    /// Where each fragment stands in another version, if it is the same there.
+    kept: Vec<Option<usize>>,
+    /// That version.
+    source: Option<&'a VersionFile>,
+    indexes: Indexes,
+}
+
+/// What a transaction does not say, but its version needs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    /// Of a new table: whether rows keep their ids.
+    pub(crate) stable_row_ids: bool,
+    /// Of a new or overwritten table: the version of its data files.
+    pub(crate) data_format: Option<FileVersion>,
+    /// Of a restored one: the version that comes back.
+    pub(crate) restored: Option<Arc<VersionFile>>,
+}
+
+impl<'a> Next<'a> {
+    /// The file of the version, under the name of a path.
+    pub(crate) fn into_file(
+        mut self,
+        file: String,
+        transaction: &Transaction,
+    ) -> Result<VersionFile> {
+        self.manifest.file = file;
+        let encoded = match self.source {
+            Some(source) => source.encoded_fragments()?,
+            None => Vec::new(),
+        };
+        let kept = self.kept.iter().map(|place| encoded.get((*place)?).copied());
+        let kept: Vec<Option<&[u8]>> = kept.collect();
+        VersionFile::new(self.manifest, &kept, &self.indexes, transaction)
+    }
+
+    /// The first version of a table, or the one behind `latest`.
+    pub(crate) fn build(
+        latest: Option<&'a VersionFile>,
+        transaction: &Transaction,
+        given: &'a Given,
+        now_nanos: i128,
+    ) -> Result<Self> {
+        let file = latest.map_or("the new table", |latest| latest.manifest.file.as_str());
+        let draft = Draft::new(latest, given);
+        let draft = draft.and_then(|mut draft| {
+            draft.apply(&transaction.operation, given)?;
+            Ok(draft)
+        });
+        let draft = draft.map_err(|problem| problem.in_file(file))?;
+        let no_files = draft.contents().no_transaction_files;
+        let mut next = draft.finish();
+        next.manifest.timestamp_nanos = Some(now_nanos);
+        next.manifest.transaction_file =
+            if no_files { String::new() } else { transaction.file_name() };
+        Ok(next)
+    }
+}
+
+/// A fragment of the new version.
+enum Slot<'a> {
+    /// As it stands at a place of the source.
+    Kept(usize, &'a Fragment),
+    New(Fragment),
+}
+
+impl Slot<'_> {
+    fn fragment(&self) -> &Fragment {
+        match self {
+            Self::Kept(_, fragment) => fragment,
+            Self::New(fragment) => fragment,
+        }
+    }
+}
+
+/// What is known of the rows of a new fragment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NewRows {
+    /// Nobody has seen them before.
+    Fresh,
+    /// The first ones were elsewhere, and have changed.
+    Changed,
+    /// All were elsewhere, and are the same.
+    Moved,
+}
+
+/// A version in the making.
+struct Draft<'a> {
+    /// Without fragments.
+    manifest: Manifest,
+    slots: Vec<Slot<'a>>,
+    source: Option<&'a VersionFile>,
+    indexes: Indexes,
+    stable_row_ids: bool,
+    no_transaction_files: bool,
+    is_mixed: bool,
+}
+
+impl<'a> Draft<'a> {
+    /// The latest version once more, under the next number.
+    fn new(latest: Option<&'a VersionFile>, given: &Given) -> Result<Self, Problem> {
+        let Some(latest) = latest else {
+            let manifest = Manifest { version: 1, ..Manifest::empty() };
+            return Ok(Self {
+                manifest,
+                slots: Vec::new(),
+                source: None,
+                indexes: Indexes::default(),
+                stable_row_ids: given.stable_row_ids,
+                no_transaction_files: false,
+                is_mixed: false,
+            });
+        };
+        flags::check_writable(latest.manifest.writer_flags)?;
+        let version = latest.manifest.version.checked_add(1);
+        let version = version.ok_or_else(|| Problem::unsupported("no version follows 2^64-1"))?;
+        let has = |flag| latest.manifest.writer_flags.contains(flag);
+        Ok(Self {
+            manifest: Manifest { version, ..latest.manifest.without_fragments() },
+            slots: Self::slots_of(latest),
+            source: Some(latest),
+            indexes: latest.indexes().map_err(|error| Problem::corrupt(error.to_string()))?,
+            stable_row_ids: has(Flags::STABLE_ROW_IDS),
+            no_transaction_files: has(Flags::NO_TRANSACTION_FILES),
+            is_mixed: has(Flags::MIXED_FILE_VERSIONS),
+        })
+    }
+
+    fn slots_of(version: &'a VersionFile) -> Vec<Slot<'a>> {
+        let fragments = version.manifest.fragments.iter().enumerate();
+        fragments.map(|(place, fragment)| Slot::Kept(place, fragment)).collect()
+    }
+
+    fn apply(&mut self, operation: &Operation, given: &'a Given) -> Result<(), Problem> {
+        match operation {
+            Operation::Append(append) => self.add_all(&append.fragments, NewRows::Fresh),
+            Operation::Delete(delete) => self.delete(delete),
+            Operation::Overwrite(overwrite) => self.overwrite(overwrite, given),
+            Operation::Rewrite(rewrite) => {
+                let gone = operation.touched();
+                self.remove(&gone)?;
+                self.indexes.remove_fragments(&gone, None)?;
+                rewrite.groups.iter().try_for_each(|group| self.add_all(&group.new, NewRows::Moved))
+            }
+            Operation::Merge(merge) => self.merge(merge),
+            Operation::Restore(_) => self.restore(given),
+            Operation::ReserveFragments(reserved) => {
+                let last = self.next_fragment_id()?.checked_add(reserved.count);
+                let last = last.and_then(|next| next.checked_sub(1)).ok_or_else(out_of_ids)?;
+                self.manifest.max_fragment_id = Some(last);
+                Ok(())
+            }
+            Operation::Update(update) => self.update(update),
+            Operation::Project(project) => self.project(project),
+            Operation::UpdateConfig(config) => {
+                self.update_config(config);
+                Ok(())
+            }
+            Operation::UpdateBases(bases) => {
+                self.manifest.base_paths.extend(bases.bases.iter().cloned());
+                Ok(())
+            }
+            Operation::CreateIndex(_)
+            | Operation::DataReplacement(_)
+            | Operation::Clone(_)
+            | Operation::Unknown => {
+                let name = operation.name();
+                Err(Problem::unsupported(format!("lancet does not commit {name} transactions")))
+            }
+        }
+    }
+
+    fn delete(&mut self, delete: &Delete) -> Result<(), Problem> {
+        self.remove(&delete.deleted.iter().copied().collect())?;
+        self.exchange_deletions(&delete.updated)
+    }
+
+    fn update(&mut self, update: &Update) -> Result<(), Problem> {
+        if update.in_place {
+            return Err(Problem::unsupported("lancet does not rewrite columns in place"));
+        }
+        self.remove(&update.removed.iter().copied().collect())?;
+        self.exchange_deletions(&update.updated)?;
+        self.add_all(&update.new, NewRows::Changed)
+    }
+
+    fn overwrite(&mut self, overwrite: &Overwrite, given: &Given) -> Result<(), Problem> {
+        self.slots.clear();
+        self.indexes = Indexes::default();
+        self.is_mixed = false;
+        let manifest = &mut self.manifest;
+        manifest.fields.clone_from(&overwrite.fields);
+        manifest.schema_metadata.clone_from(&overwrite.schema_metadata);
+        manifest.data_format = given.data_format.or(manifest.data_format);
+        manifest.config.extend(overwrite.config.clone());
+        manifest.base_paths.extend(overwrite.bases.iter().cloned());
+        self.raise_field_ids();
+        self.add_all(&overwrite.fragments, NewRows::Fresh)
+    }
+
+    fn merge(&mut self, merge: &Merge) -> Result<(), Problem> {
+        let version = self.manifest.version;
+        let stable = self.stable_row_ids;
+        if merge.fragments.len() != self.slots.len() {
+            return Err(Problem::corrupt("a Merge must list all fragments of the latest version"));
+        }
+        self.change(&merge.fragments, |slot, changed| {
+            let known = slot.fragment();
+            if known.files == changed.files {
+                return Ok(());
+            }
+            let mut fragment = Fragment { files: changed.files.clone(), ..known.clone() };
+            if stable {
+                fragment.last_updated = Some(uniform(rows_of(&fragment)?, version));
+            }
+            *slot = Slot::New(fragment);
+            Ok(())
+        })?;
+        self.manifest.fields.clone_from(&merge.fields);
+        self.manifest.schema_metadata.clone_from(&merge.schema_metadata);
+        self.indexes.keep_fields(&self.field_ids());
+        self.raise_field_ids();
+        Ok(())
+    }
+
+    fn project(&mut self, project: &Project) -> Result<(), Problem> {
+        self.manifest.fields.clone_from(&project.fields);
+        let ids = self.field_ids();
+        self.indexes.keep_fields(&ids);
+        for slot in &mut self.slots {
+            // Hidden columns have negative ids, and stay; -2 counts no more.
+            let is_used = |field: &i32| ids.contains(field) || *field < -2;
+            let files = &slot.fragment().files;
+            let used = files.iter().filter(|file| file.fields.iter().any(is_used));
+            let num_used = used.clone().count();
+            // A fragment without files could not tell how many rows it has.
+            if num_used < files.len() && num_used > 0 {
+                let files = used.cloned().collect();
+                *slot = Slot::New(Fragment { files, ..slot.fragment().clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn restore(&mut self, given: &'a Given) -> Result<(), Problem> {
+        let Some(restored) = given.restored.as_deref() else {
+            return Err(Problem::corrupt("the version to restore was not read"));
+        };
+        let now = &self.manifest;
+        let then = &restored.manifest;
+        let was_stable = then.writer_flags.contains(Flags::STABLE_ROW_IDS);
+        if was_stable != self.stable_row_ids {
+            return Err(Problem::unsupported(
+                "the version to restore is from before the table had stable row ids",
+            ));
+        }
+        if then.max_field_id.is_none() && now.max_field_id.is_some() {
+            return Err(Problem::unsupported(
+                "the version to restore is from before the table counted its field ids",
+            ));
+        }
+        let manifest = Manifest {
+            version: now.version,
+            max_fragment_id: highest_fragment_id(then).max(now.max_fragment_id),
+            next_row_id: then.next_row_id.max(now.next_row_id),
+            max_field_id: then.max_field_id.max(now.max_field_id),
+            branch: now.branch.clone(),
+            ..then.without_fragments()
+        };
+        self.manifest = manifest;
+        self.slots = Self::slots_of(restored);
+        self.source = Some(restored);
+        self.indexes = restored.indexes().map_err(|error| Problem::corrupt(error.to_string()))?;
+        Ok(())
+    }
+
+    fn update_config(&mut self, update: &UpdateConfig) {
+        let manifest = &mut self.manifest;
+        if let Some(map) = &update.config {
+            map.apply(&mut manifest.config, String::clone);
+        }
+        if let Some(map) = &update.table_metadata {
+            map.apply(&mut manifest.table_metadata, String::clone);
+        }
+        if let Some(map) = &update.schema_metadata {
+            map.apply(&mut manifest.schema_metadata, |value| value.clone().into_bytes());
+        }
+        // Fields that were dropped meanwhile have no metadata to change.
+        for field in &mut manifest.fields {
+            if let Some(map) = update.field_metadata.get(&field.id) {
+                map.apply(&mut field.metadata, |value| value.clone().into_bytes());
+            }
+        }
+    }
+
+    /// Hands each of some fragments, which must be there, to `change`, with what it is to become.
+    fn change(
+        &mut self,
+        changed: &[Fragment],
+        change: impl Fn(&mut Slot<'a>, &Fragment) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let places = self.slots.iter().enumerate().map(|(place, slot)| (slot.fragment().id, place));
+        let places: HashMap<u32, usize> = places.collect();
+        for fragment in changed {
+            let id = fragment.id;
+            let slot = places.get(&id).and_then(|place| self.slots.get_mut(*place));
+            let Some(slot) = slot else {
+                return Err(Problem::corrupt(format!(
+                    "fragment {id} is not in the latest version"
+                )));
+            };
+            change(slot, fragment)?;
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, gone: &BTreeSet<u64>) -> Result<(), Problem> {
+        let before = self.slots.len();
+        self.slots.retain(|slot| !gone.contains(&slot.fragment().id.into()));
+        if before.saturating_sub(self.slots.len()) != gone.len() {
+            return Err(Problem::corrupt("a fragment to remove is not in the latest version"));
+        }
+        Ok(())
+    }
+
+    /// Of a changed fragment only the deletion file counts: its data files may have others by now.
+    fn exchange_deletions(&mut self, updated: &[Fragment]) -> Result<(), Problem> {
+        self.change(updated, |slot, changed| {
+            let deletion_file = changed.deletion_file.clone();
+            *slot = Slot::New(Fragment { deletion_file, ..slot.fragment().clone() });
+            Ok(())
+        })
+    }
+
+    fn add_all(&mut self, fragments: &[Fragment], rows: NewRows) -> Result<(), Problem> {
+        fragments.iter().try_for_each(|fragment| self.add(fragment.clone(), rows))
+    }
+
+    fn add(&mut self, mut fragment: Fragment, rows: NewRows) -> Result<(), Problem> {
+        let id = self.next_fragment_id()?;
+        // The last number is kept free.
+        if id == u32::MAX {
+            return Err(out_of_ids());
+        }
+        fragment.id = id;
+        self.manifest.max_fragment_id = Some(id);
+        if self.stable_row_ids {
+            self.number_rows(&mut fragment, rows)?;
+        } else {
+            fragment.row_ids = None;
+            fragment.created = None;
+            fragment.last_updated = None;
+        }
+        self.slots.push(Slot::New(fragment));
+        Ok(())
+    }
+
+    fn next_fragment_id(&self) -> Result<u32, Problem> {
+        match self.manifest.max_fragment_id {
+            Some(last) => last.checked_add(1).ok_or_else(out_of_ids),
+            None => Ok(0),
+        }
+    }
+
+    /// Gives row ids and versions to a new fragment.
+    fn number_rows(&mut self, fragment: &mut Fragment, rows: NewRows) -> Result<(), Problem> {
+        let version = self.manifest.version;
+        let num_rows = rows_of(fragment)?;
+        if rows == NewRows::Moved {
+            return match &fragment.row_ids {
+                Some(_) => Ok(()),
+                None => Err(Problem::corrupt("a rewritten fragment has no row ids")),
+            };
+        }
+        let (mut ids, mut created) = (RowIdSequence::new(), RowVersionSequence::new());
+        if rows == NewRows::Changed {
+            ids = match &fragment.row_ids {
+                Some(Stored::Inline(bytes)) => RowIdSequence::decode(bytes)?,
+                _ => ids,
+            };
+            created = match &fragment.created {
+                Some(Stored::Inline(bytes)) => RowVersionSequence::decode(bytes)?,
+                _ => RowVersionSequence::uniform(ids.len(), 1),
+            };
+        }
+        let fresh = num_rows.checked_sub(ids.len());
+        let fresh = fresh.filter(|_| created.len() == ids.len());
+        let fresh = fresh.ok_or_else(|| Problem::corrupt("a new fragment has too many row ids"))?;
+        if fresh > 0 {
+            let first = self.manifest.next_row_id;
+            // The last id is never that of a row.
+            let end = first.checked_add(fresh).filter(|end| *end < u64::MAX);
+            let end = end.ok_or_else(|| Problem::unsupported("the table has no row ids left"))?;
+            ids.extend(&RowIdSequence::from(first..end))?;
+            created.extend(&RowVersionSequence::uniform(fresh, version))?;
+            self.manifest.next_row_id = end;
+        }
+        fragment.row_ids = Some(Stored::Inline(ids.encode()));
+        fragment.created = Some(Stored::Inline(created.encode()));
+        fragment.last_updated = Some(uniform(num_rows, version));
+        Ok(())
+    }
+
+    fn field_ids(&self) -> BTreeSet<i32> {
+        self.manifest.fields.iter().map(|field| field.id).collect()
+    }
+
+    fn raise_field_ids(&mut self) {
+        if let Some(highest) = &mut self.manifest.max_field_id {
+            let ids = self.manifest.fields.iter().map(|field| field.id);
+            *highest = ids.max().map_or(*highest, |id| id.max(*highest));
+        }
+    }
+
+    fn contents(&self) -> Contents {
+        let fragments = || self.slots.iter().map(Slot::fragment);
+        let is_hidden = |stored: &Option<Stored>| matches!(stored, Some(Stored::Column { .. }));
+        let versions = || fragments().flat_map(|fragment| &fragment.files).map(|file| file.version);
+        let common = self.manifest.data_format.or_else(|| versions().next());
+        Contents {
+            deletion_files: fragments().any(|fragment| fragment.deletion_file.is_some()),
+            stable_row_ids: self.stable_row_ids,
+            config: !self.manifest.config.is_empty(),
+            base_paths: !self.manifest.base_paths.is_empty(),
+            no_transaction_files: self.no_transaction_files,
+            covering_fields: self.indexes.entries.iter().any(|entry| entry.has_covering_fields),
+            mixed_file_versions: self.is_mixed || versions().any(|found| Some(found) != common),
+            spilled_lineage: fragments().any(|fragment| {
+                is_hidden(&fragment.row_ids)
+                    || is_hidden(&fragment.created)
+                    || is_hidden(&fragment.last_updated)
+            }),
+            max_field_id: self.manifest.max_field_id.is_some(),
+        }
+    }
+
+    fn finish(mut self) -> Next<'a> {
+        self.slots.retain(|slot| slot.fragment().num_rows() != Some(0));
+        self.slots.sort_by_key(|slot| slot.fragment().id);
+        let (reader_flags, writer_flags) = self.contents().flags();
+        let mut kept = Vec::with_capacity(self.slots.len());
+        let mut fragments = Vec::with_capacity(self.slots.len());
+        for slot in self.slots {
+            match slot {
+                Slot::Kept(place, fragment) => {
+                    kept.push(Some(place));
+                    fragments.push(fragment.clone());
+                }
+                Slot::New(fragment) => {
+                    kept.push(None);
+                    fragments.push(fragment);
+                }
+            }
+        }
+        let writer = Some(Writer {
+            library: "lancet".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            unknown: UnknownFields::default(),
+        });
+        let tag = String::new();
+        let manifest =
+            Manifest { fragments, reader_flags, writer_flags, writer, tag, ..self.manifest };
+        Next { manifest, kept, source: self.source, indexes: self.indexes }
+    }
+}
+
+impl Manifest {
+    /// A table without anything.
+    fn empty() -> Self {
+        Self {
+            file: String::new(),
+            version: 0,
+            timestamp_nanos: None,
+            writer: None,
+            tag: String::new(),
+            branch: None,
+            reader_flags: Flags::default(),
+            writer_flags: Flags::default(),
+            fields: Vec::new(),
+            schema_metadata: Default::default(),
+            fragments: Vec::new(),
+            data_format: None,
+            max_fragment_id: None,
+            max_field_id: None,
+            next_row_id: 0,
+            config: Default::default(),
+            table_metadata: Default::default(),
+            base_paths: Vec::new(),
+            transaction_file: String::new(),
+            index_section: None,
+            transaction_section: None,
+            old_transaction_section: None,
+            unknown: UnknownFields::default(),
+        }
+    }
+
+    /// The same without its rows, which may be many.
+    fn without_fragments(&self) -> Self {
+        Self {
+            file: self.file.clone(),
+            version: self.version,
+            timestamp_nanos: self.timestamp_nanos,
+            writer: self.writer.clone(),
+            tag: self.tag.clone(),
+            branch: self.branch.clone(),
+            reader_flags: self.reader_flags,
+            writer_flags: self.writer_flags,
+            fields: self.fields.clone(),
+            schema_metadata: self.schema_metadata.clone(),
+            fragments: Vec::new(),
+            data_format: self.data_format,
+            max_fragment_id: highest_fragment_id(self),
+            max_field_id: self.max_field_id,
+            next_row_id: self.next_row_id,
+            config: self.config.clone(),
+            table_metadata: self.table_metadata.clone(),
+            base_paths: self.base_paths.clone(),
+            transaction_file: String::new(),
+            index_section: None,
+            transaction_section: None,
+            old_transaction_section: None,
+            unknown: self.unknown.clone(),
+        }
+    }
+}
+
+impl UpdateMap {
+    fn apply<V>(&self, map: &mut BTreeMap<String, V>, value_of: impl Fn(&String) -> V) {
+        if self.replace {
+            map.clear();
+        }
+        for (key, value) in &self.entries {
+            match value {
+                Some(value) => _ = map.insert(key.clone(), value_of(value)),
+                None => _ = map.remove(key),
+            }
+        }
+    }
+}
+
+/// The highest id of a fragment so far. Old writers do not note it.
+fn highest_fragment_id(manifest: &Manifest) -> Option<u32> {
+    let listed = manifest.fragments.iter().map(|fragment| fragment.id).max();
+    manifest.max_fragment_id.max(listed)
+}
+
+fn rows_of(fragment: &Fragment) -> Result<u64, Problem> {
+    let rows = fragment.physical_rows;
+    rows.ok_or_else(|| {
+        Problem::corrupt(format!("the rows of fragment {} are not known", fragment.id))
+    })
+}
+
+fn uniform(rows: u64, version: u64) -> Stored {
+    Stored::Inline(RowVersionSequence::uniform(rows, version).encode())
+}
+
+fn out_of_ids() -> Problem {
+    Problem::unsupported("the table has no fragment ids left")
+}
+
+#[cfg(test)]
+#[path = "next_tests.rs"]
+mod tests;

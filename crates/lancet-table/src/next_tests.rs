@@ -1,0 +1,172 @@
+//! Versions that the reference committed, built again out of the version before and the transaction.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::*;
+use crate::manifest::Limits;
+
+/// The version files of each table of the corpus, by table and version.
+fn histories() -> BTreeMap<String, BTreeMap<u64, VersionFile>> {
+    let mut histories: BTreeMap<String, BTreeMap<u64, VersionFile>> = BTreeMap::new();
+    for (path, bytes) in crate::golden::version_files() {
+        let file = VersionFile::parse(&path, bytes.into(), &Limits::default()).unwrap();
+        let (folder, name) = path.rsplit_once('/').unwrap();
+        if !name.starts_with('d') {
+            histories.entry(folder.into()).or_default().insert(file.manifest.version, file);
+        }
+    }
+    histories
+}
+
+/// What the reference knows and the transaction does not say.
+fn given(
+    theirs: &VersionFile,
+    operation: &Operation,
+    history: &BTreeMap<u64, VersionFile>,
+) -> Given {
+    let restored = match operation {
+        Operation::Restore(restore) => history.get(&restore.version).cloned().map(Arc::new),
+        _ => None,
+    };
+    Given {
+        stable_row_ids: theirs.manifest.reader_flags.contains(Flags::STABLE_ROW_IDS),
+        data_format: theirs.manifest.data_format,
+        restored,
+    }
+}
+
+/// Transactions of updates do not say when rows were made: the reference looks it up, lancet notes it beside the ids.
+fn with_created(transaction: &mut Transaction, theirs: &VersionFile) {
+    let Operation::Update(update) = &mut transaction.operation else { return };
+    let num_new = update.new.len();
+    let known = theirs.manifest.fragments.iter().rev().take(num_new).rev();
+    for (new, known) in update.new.iter_mut().zip(known) {
+        let (Some(Stored::Inline(ids)), Some(Stored::Inline(created))) =
+            (&new.row_ids, &known.created)
+        else {
+            continue;
+        };
+        let moved = RowIdSequence::decode(ids).unwrap().len();
+        let created: Vec<u64> = RowVersionSequence::decode(created).unwrap().iter().collect();
+        let moved = usize::try_from(moved).unwrap();
+        let created = RowVersionSequence::from_versions(&created[..moved]);
+        new.created = Some(Stored::Inline(created.encode()));
+    }
+}
+
+/// The reference reserves ids of fragments in a version of their own; lancet gives them with the others.
+fn with_reserved_ids(
+    ours: &mut Manifest,
+    rewrite: &crate::transaction::Rewrite,
+    theirs: &Manifest,
+) {
+    let num_new = rewrite.groups.iter().map(|group| group.new.len()).sum::<usize>();
+    let at = ours.fragments.len() - num_new;
+    let ids = rewrite.groups.iter().flat_map(|group| &group.new).map(|fragment| fragment.id);
+    for (fragment, id) in ours.fragments[at..].iter_mut().zip(ids) {
+        fragment.id = id;
+    }
+    assert!(ours.max_fragment_id > theirs.max_fragment_id);
+    ours.max_fragment_id = theirs.max_fragment_id;
+}
+
+/// Rows of each version, whatever runs they are noted in.
+fn versions(stored: &Option<Stored>) -> Option<Vec<u64>> {
+    match stored {
+        Some(Stored::Inline(bytes)) => {
+            Some(RowVersionSequence::decode(bytes).unwrap().iter().collect())
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn versions_of_the_reference_are_built_again() {
+    let mut built = BTreeMap::<&str, usize>::new();
+    for (table, history) in histories() {
+        for (version, theirs) in &history {
+            let Some(mut transaction) = theirs.transaction(&Limits::default()).unwrap() else {
+                continue;
+            };
+            let before = history.get(&(version - 1));
+            // In place, or of another writer: nothing that lancet commits.
+            let skipped = match &transaction.operation {
+                Operation::Update(update) => update.in_place || !update.fields_modified.is_empty(),
+                // The reference rewrites index files, and spills row ids.
+                Operation::Rewrite(rewrite) => !rewrite.rewritten_indexes.is_empty(),
+                Operation::CreateIndex(_) | Operation::Clone(_) => true,
+                Operation::DataReplacement(_) | Operation::Unknown => true,
+                Operation::Restore(restore) => !history.contains_key(&restore.version),
+                _ => false,
+            };
+            let first = matches!(transaction.operation, Operation::Overwrite(_)) && *version == 1;
+            if skipped || (before.is_none() && !first) {
+                continue;
+            }
+            let writable = before
+                .is_none_or(|before| flags::check_writable(before.manifest.writer_flags).is_ok());
+            if !writable || theirs.manifest.writer.as_ref().is_some_and(|w| w.library != "lance") {
+                continue;
+            }
+            with_created(&mut transaction, theirs);
+            let given = given(theirs, &transaction.operation, &history);
+            let mut next = Next::build(before, &transaction, &given, 0)
+                .unwrap_or_else(|error| panic!("{table} version {version}: {error}"));
+            if let Operation::Rewrite(rewrite) = &transaction.operation {
+                with_reserved_ids(&mut next.manifest, rewrite, &theirs.manifest);
+            }
+            same(&format!("{table} version {version}"), &next.manifest, &theirs.manifest);
+            let file = next.into_file(theirs.manifest.file.clone(), &transaction).unwrap();
+            let again =
+                VersionFile::parse(&theirs.manifest.file, file.bytes.clone(), &Limits::default());
+            assert_eq!(again.unwrap().manifest, file.manifest, "{table} version {version}");
+            assert_eq!(
+                file.indexes()
+                    .unwrap()
+                    .entries
+                    .iter()
+                    .map(|e| e.bytes().to_vec())
+                    .collect::<Vec<_>>(),
+                theirs
+                    .indexes()
+                    .unwrap()
+                    .entries
+                    .iter()
+                    .map(|e| e.bytes().to_vec())
+                    .collect::<Vec<_>>(),
+                "{table} version {version}"
+            );
+            *built.entry(transaction.operation.name()).or_default() += 1;
+        }
+    }
+    println!("{built:?}");
+    for name in ["Append", "Delete", "Merge", "Overwrite", "Project", "Rewrite", "Update"] {
+        assert!(built.contains_key(name), "{name} is not among {built:?}");
+    }
+}
+
+fn same(what: &str, ours: &Manifest, theirs: &Manifest) {
+    let mut ours = Manifest {
+        timestamp_nanos: theirs.timestamp_nanos,
+        writer: theirs.writer.clone(),
+        file: theirs.file.clone(),
+        transaction_section: theirs.transaction_section,
+        old_transaction_section: theirs.old_transaction_section,
+        index_section: theirs.index_section,
+        ..ours.clone()
+    };
+    let mut theirs = theirs.clone();
+    for manifest in [&mut ours, &mut theirs] {
+        for fragment in &mut manifest.fragments {
+            let (created, updated) =
+                (versions(&fragment.created), versions(&fragment.last_updated));
+            let encode = |versions: Option<Vec<u64>>| {
+                versions.map(|v| Stored::Inline(RowVersionSequence::from_versions(&v).encode()))
+            };
+            (fragment.created, fragment.last_updated) = (encode(created), encode(updated));
+        }
+    }
+    assert_eq!(ours.fragments, theirs.fragments, "{what}");
+    assert_eq!(ours, theirs, "{what}");
+}

@@ -1,0 +1,238 @@
+//! Tags, branches and shallow clones, made and removed.
+//!
+//! | | what is written, in this order |
+//! |---|---|
+//! | tag | its file |
+//! | branch | the first version in `tree/<name>/`, then its file: what has no file is no branch |
+//! | clone | the first version in the other folder |
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+
+use crate::clone::Source;
+use crate::commit::now_nanos;
+use crate::data_file::DATA_DIR;
+use crate::deletion::DELETIONS_DIR;
+use crate::error::{Error, Problem, Result};
+use crate::flags::{self, Flags};
+use crate::indexes::INDICES_DIR;
+use crate::names::{Naming, VERSIONS_DIR, VersionName};
+use crate::opening::Opened;
+use crate::options::At;
+use crate::paths::main_root;
+use crate::random;
+use crate::ref_files::{self, Origin};
+use crate::refs::{BRANCHES_DIR, TAGS_DIR, TREE_DIR, Tag};
+use crate::storage::{Durability, Put, Storage, shown};
+use crate::transaction::{CloneTable, Operation, TRANSACTIONS_DIR, Transaction};
+use crate::version_file::VersionFile;
+
+/// A tag or a branch is a file of some hundred bytes.
+const MAX_REF_BYTES: u64 = 1 << 20;
+
+/// Tags.
+impl<S: Storage> Opened<S> {
+    /// The branch of the open version; `None` for the main one.
+    pub(crate) fn branch(&self) -> Option<&str> {
+        self.manifest().branch.as_deref()
+    }
+
+    /// The folder of the main table, also where the folder of a branch was opened.
+    pub(crate) fn refs_root(&self) -> PathBuf {
+        main_root(&self.root, self.branch()).unwrap_or_else(|| self.main.clone())
+    }
+
+    /// The name of the open version.
+    pub(crate) fn version_name(&self) -> Result<VersionName> {
+        let version = self.manifest().version;
+        self.versions.get(version).ok_or_else(|| self.gone(version))
+    }
+
+    pub(crate) fn gone(&self, version: u64) -> Error {
+        Error::invalid(format!("{}: version {version} is not there any more", self.root.display()))
+    }
+
+    /// What a tag or a branch says of the open version.
+    async fn origin(&self) -> Result<Origin<'_>> {
+        let version = self.manifest().version;
+        let path = self.root.join(VERSIONS_DIR).join(self.version_name()?.file_name());
+        let (_, manifest_bytes) = self.storage().read_range(&path, 0, 0).await?;
+        Ok(Origin { branch: self.branch(), version, manifest_bytes })
+    }
+
+    pub(crate) async fn create_tag(&self, name: &str) -> Result<()> {
+        ref_files::check_new_tag(name)?;
+        let path = self.refs_root().join(TAGS_DIR).join(Tag::file_name(name)?);
+        let bytes = ref_files::new_tag(self.origin().await?, SystemTime::now());
+        if self.put_new(&path, bytes).await? == Put::Taken {
+            let what = "move it to this version, or take another name";
+            return Err(Error::invalid(format!("there is a tag `{name}` already; {what}")));
+        }
+        // A cleanup that had not seen the tag may have removed the version.
+        if self.origin().await.is_err() {
+            self.storage().delete(&path).await?;
+            return Err(self.gone(self.manifest().version));
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn move_tag(&self, name: &str) -> Result<()> {
+        let path = self.refs_root().join(TAGS_DIR).join(Tag::file_name(name)?);
+        let old = self.read_ref(&path, || format!("there is no tag `{name}`")).await?;
+        let at = self.origin().await?;
+        let bytes = ref_files::moved_tag(&shown(&path), &old, at, SystemTime::now())?;
+        self.storage().replace(&path, bytes.into(), Durability::Synced).await?;
+        self.sync_folder_of(&path).await
+    }
+
+    pub(crate) async fn delete_tag(&self, name: &str) -> Result<()> {
+        let path = self.refs_root().join(TAGS_DIR).join(Tag::file_name(name)?);
+        self.read_ref(&path, || format!("there is no tag `{name}`")).await?;
+        self.storage().delete(&path).await?;
+        self.sync_folder_of(&path).await
+    }
+
+    async fn put_new(&self, path: &Path, bytes: impl Into<Bytes>) -> Result<Put> {
+        let put = self.storage().put_if_absent(path, bytes.into(), Durability::Synced).await?;
+        self.sync_folder_of(path).await?;
+        Ok(put)
+    }
+
+    async fn sync_folder_of(&self, path: &Path) -> Result<()> {
+        match path.parent() {
+            Some(folder) => self.storage().sync_folder(folder).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn read_ref(&self, path: &Path, missing: impl Fn() -> String) -> Result<Bytes> {
+        self.storage().read(path, MAX_REF_BYTES).await.map_err(|error| match error {
+            Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                Error::invalid(missing())
+            }
+            other => other,
+        })
+    }
+}
+
+/// Branches and clones.
+impl<S: Storage> Opened<S> {
+    pub(crate) async fn create_branch(&self, name: &str) -> Result<Self> {
+        ref_files::check_new_branch(name)?;
+        let main = self.refs_root();
+        let branches = main.join(BRANCHES_DIR);
+        let path = branches.join(ref_files::branch_file_name(name));
+        if self.storage().read(&path, MAX_REF_BYTES).await.is_ok() {
+            return Err(Error::invalid(format!("there is a branch `{name}` already")));
+        }
+        let at = self.origin().await?;
+        let parent = match at.branch {
+            None => None,
+            Some(parent) => {
+                let path = branches.join(ref_files::branch_file_name(parent));
+                let missing = || format!("there is no branch `{parent}`");
+                Some((shown(&path), self.read_ref(&path, missing).await?))
+            }
+        };
+        let parent = parent.as_ref().map(|(file, bytes)| (file.as_str(), bytes.as_ref()));
+        let bytes = ref_files::new_branch(at, parent, random::bits(), SystemTime::now())?;
+        let root = main.join(TREE_DIR).join(name);
+        if self.put_clone(&root, Some(name)).await? == Put::Taken {
+            return Err(Error::invalid(format!(
+                "{}: there is something already, perhaps an unfinished branch; delete the branch \
+                 `{name}`, then make it again",
+                root.display()
+            )));
+        }
+        if self.put_new(&path, bytes).await? == Put::Taken {
+            return Err(Error::invalid(format!("there is a branch `{name}` already")));
+        }
+        Self { main, ..self.clone() }.checkout(&At::Branch(name.to_owned())).await
+    }
+
+    /// Removes a branch, and what is left of one that was not finished.
+    pub(crate) async fn delete_branch(&self, name: &str) -> Result<()> {
+        ref_files::check_new_branch(name)?;
+        for branch in self.branches().await? {
+            if branch.parent.as_deref() == Some(name) {
+                let other = branch.name;
+                return Err(Error::invalid(format!(
+                    "the branch `{other}` was made from `{name}` and needs its files; delete `{other}` first"
+                )));
+            }
+        }
+        for tag in self.tags().await? {
+            if tag.branch.as_deref() == Some(name) {
+                let tag = tag.name;
+                return Err(Error::invalid(format!(
+                    "the tag `{tag}` names a version of `{name}`; delete the tag first"
+                )));
+            }
+        }
+        let main = self.refs_root();
+        let path = main.join(BRANCHES_DIR).join(ref_files::branch_file_name(name));
+        let had_file = self.storage().read(&path, MAX_REF_BYTES).await.is_ok();
+        self.storage().delete(&path).await?;
+        self.sync_folder_of(&path).await?;
+        // Below the folder of a branch may be that of another: `a` and `a/b`.
+        let root = main.join(TREE_DIR).join(name);
+        let mut found = false;
+        for folder in [VERSIONS_DIR, TRANSACTIONS_DIR, DELETIONS_DIR, INDICES_DIR, DATA_DIR] {
+            let folder = root.join(folder);
+            for entry in self.storage().entries(&folder).await? {
+                self.storage().delete(&folder.join(entry.path)).await?;
+                found = true;
+            }
+        }
+        if !had_file && !found {
+            return Err(Error::invalid(format!("there is no branch `{name}`")));
+        }
+        Ok(())
+    }
+
+    /// Makes the first version of a shallow clone of the open version in another folder.
+    pub(crate) async fn put_clone(&self, root: &Path, branch: Option<&str>) -> Result<Put> {
+        let folder = root.join(VERSIONS_DIR);
+        if self.storage().list(&folder).await?.is_some_and(|names| !names.is_empty()) {
+            return Ok(Put::Taken);
+        }
+        let version = self.manifest().version;
+        let source = self.version_file(self.version_name()?).await?;
+        let broken = |problem: Problem| problem.in_file(&source.manifest.file);
+        flags::check_writable(source.manifest.writer_flags).map_err(broken)?;
+        if self.versions.detached().contains(&version) {
+            let what = format!("version {version} is detached, and no table can begin with such");
+            return Err(Error::Invalid(what));
+        }
+        let ref_path = self.storage().recorded(&self.root)?;
+        let from = Source { manifest: &source.manifest, path: &ref_path, branch: self.branch() };
+        let (mut manifest, base) = from.cloned(branch)?;
+        let operation = Operation::Clone(CloneTable {
+            is_shallow: true,
+            ref_name: self.branch().map(str::to_owned),
+            ref_version: version,
+            ref_path: ref_path.clone(),
+            branch_name: branch.map(str::to_owned),
+            ..CloneTable::default()
+        });
+        let transaction = Transaction::new(version, random::uuid(), operation);
+        let path = folder.join(VersionName { version, naming: Naming::V2 }.file_name());
+        manifest.file = shown(&path);
+        manifest.reader_flags = Flags(manifest.reader_flags.0 | Flags::BASE_PATHS.0);
+        manifest.writer_flags = Flags(manifest.writer_flags.0 | Flags::BASE_PATHS.0);
+        manifest.timestamp_nanos = Some(now_nanos());
+        let mut indexes = source.indexes()?;
+        for index in indexes.entries.iter_mut().filter(|index| index.base.is_none()) {
+            index.set_base(base).map_err(broken)?;
+        }
+        if !manifest.writer_flags.contains(Flags::NO_TRANSACTION_FILES) {
+            manifest.transaction_file = transaction.file_name();
+            let path = root.join(TRANSACTIONS_DIR).join(&manifest.transaction_file);
+            self.put_new(&path, transaction.encode()).await?;
+        }
+        let file = VersionFile::new(manifest, &[], &indexes, &transaction)?;
+        self.put_new(&path, file.bytes).await
+    }
+}

@@ -1,0 +1,398 @@
+//! Rows that are deleted or get other values.
+//!
+//! A row is never changed where it lies: it is marked as deleted, and its new version is written behind the others. Both happen
+//! in one transaction. With stable row ids the row keeps its id and the version it was made in.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::{Schema, SchemaRef};
+use lancet::{RowRanges, Rows};
+use lancet_row_ids::{RowIdSequence, RowVersionSequence};
+use roaring::RoaringBitmap;
+
+use crate::columns::{CREATED_AT_VERSION, ROW_ID, TableProjection};
+use crate::commit::put_deletions;
+use crate::data_writer::{FragmentWriter, remove_files};
+use crate::deletion::{DELETIONS_DIR, DeletionFile, DeletionKind};
+use crate::error::{Error, Problem, Result};
+use crate::file_schema::FileSchema;
+use crate::flags::Flags;
+use crate::fragment::Fragment;
+use crate::opening::Opened;
+use crate::random;
+use crate::rebase::{NewDeletionFile, Pending, RemovedRows};
+use crate::row_ids::Stored;
+use crate::row_source::RowSource;
+use crate::storage::Storage;
+use crate::take::{Wanted, grouped, in_order};
+use crate::transaction::{Delete, Operation, Update};
+use crate::unknown::UnknownFields;
+use crate::write::{TableChange, is_certain};
+use crate::write_options::TableWriteOptions;
+
+/// Which rows of a table are meant.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum TableRows {
+    /// By their numbers, which count the rows of a scan from 0.
+    Numbers(Vec<u64>),
+    /// By ranges of their numbers.
+    Ranges(RowRanges),
+    /// By their addresses. Rows that are gone are left out.
+    Addresses(Vec<u64>),
+    /// By their ids, which are stable where the table says so. Rows that are gone are left out.
+    Ids(Vec<u64>),
+}
+
+impl From<&[u64]> for TableRows {
+    fn from(numbers: &[u64]) -> Self {
+        Self::Numbers(numbers.to_vec())
+    }
+}
+
+impl From<Vec<u64>> for TableRows {
+    fn from(numbers: Vec<u64>) -> Self {
+        Self::Numbers(numbers)
+    }
+}
+
+impl From<RowRanges> for TableRows {
+    fn from(ranges: RowRanges) -> Self {
+        Self::Ranges(ranges)
+    }
+}
+
+impl From<Range<u64>> for TableRows {
+    fn from(range: Range<u64>) -> Self {
+        Self::Ranges(range.into())
+    }
+}
+
+/// What a removal of rows takes: new deletion files, and fragments of which nothing is left.
+struct Removal {
+    updated: Vec<Fragment>,
+    gone: Vec<u64>,
+    removed: BTreeMap<u32, RemovedRows>,
+    files: Vec<NewDeletionFile>,
+    num_rows: u64,
+}
+
+impl<S: Storage> Opened<S> {
+    /// Deletes rows.
+    pub(crate) async fn delete(
+        &self,
+        rows: &TableRows,
+        predicate: &str,
+        options: &TableWriteOptions,
+    ) -> Result<(Self, TableChange)> {
+        self.storage_version(options)?;
+        let wanted = self.find_rows(rows).await?;
+        let removal = self.removal(&wanted).await?;
+        let mut change = TableChange { rows_deleted: removal.num_rows, ..TableChange::default() };
+        if wanted.is_empty() {
+            change.version = self.manifest().version;
+            return Ok((self.clone(), change));
+        }
+        let delete = Delete {
+            updated: removal.updated,
+            deleted: removal.gone,
+            predicate: predicate.to_owned(),
+            ..Delete::default()
+        };
+        let mut pending = Pending::new(self.transaction(Operation::Delete(delete)));
+        pending.removed = removal.removed;
+        let opened = self.commit_rows(pending, &removal.files, &[], options).await?;
+        change.version = opened.manifest().version;
+        Ok((opened, change))
+    }
+
+    /// Gives rows other values, and adds others. `updates` has a row for each of `rows`, in their order; `inserts` are new.
+    pub(crate) async fn update(
+        &self,
+        rows: &TableRows,
+        updates: impl RowSource,
+        inserts: impl RowSource,
+        options: &TableWriteOptions,
+    ) -> Result<(Self, TableChange)> {
+        let version = self.storage_version(options)?;
+        let wanted = self.find_rows(rows).await?;
+        check_distinct(&wanted)?;
+        let schema = &self.reads.snapshot.schema;
+        let file_schema = Arc::new(FileSchema::of_nodes(&schema.nodes, version)?);
+        // Both are looked at before anything is written.
+        let changed = FileSchema::of_some_rows(schema, &updates.schema(), version)?;
+        FileSchema::of_rows(schema, &inserts.schema(), version)?;
+        let mut writer =
+            FragmentWriter::new(self.storage(), &self.root, file_schema.clone(), options);
+        let written = async {
+            self.write_updates(&wanted, updates, &file_schema, &mut writer).await?;
+            let inserted = write_inserts(inserts, &file_schema, &mut writer).await?;
+            Ok::<_, Error>((writer.finish().await?, inserted))
+        };
+        let (mut new, rows_inserted) = match written.await {
+            Ok(written) => written,
+            Err(error) => {
+                writer.give_up().await;
+                return Err(error);
+            }
+        };
+        let (rows_updated, version) = (wanted.len() as u64, self.manifest().version);
+        let change = TableChange { version, rows_inserted, rows_updated, rows_deleted: 0 };
+        if new.is_empty() {
+            return Ok((self.clone(), change));
+        }
+        let opened = self.commit_update(&wanted, &mut new, changed.fields, options).await;
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                if is_certain(&error) {
+                    remove_files(self.storage(), &self.root, &new).await;
+                }
+                return Err(error);
+            }
+        };
+        let version = opened.manifest().version;
+        Ok((opened, TableChange { version, ..change }))
+    }
+
+    async fn commit_update(
+        &self,
+        wanted: &[Wanted],
+        new: &mut [Fragment],
+        fields: Vec<i32>,
+        options: &TableWriteOptions,
+    ) -> Result<Self> {
+        if self.manifest().writer_flags.contains(Flags::STABLE_ROW_IDS) {
+            self.carry_ids(wanted, new).await?;
+        }
+        let removal = self.removal(wanted).await?;
+        let update = Update {
+            removed: removal.gone,
+            updated: removal.updated,
+            new: new.to_vec(),
+            fields_moved: fields.into_iter().filter_map(|id| u32::try_from(id).ok()).collect(),
+            ..Update::default()
+        };
+        let mut pending = Pending::new(self.transaction(Operation::Update(update)));
+        pending.removed = removal.removed;
+        self.commit_rows(pending, &removal.files, &[], options).await
+    }
+
+    /// Writes deletion files and commits; takes back what was written for nothing.
+    async fn commit_rows(
+        &self,
+        pending: Pending,
+        files: &[NewDeletionFile],
+        new: &[Fragment],
+        options: &TableWriteOptions,
+    ) -> Result<Self> {
+        let committed = async {
+            for file in files {
+                put_deletions(self.storage(), &self.root, file).await?;
+            }
+            self.commit(pending, options).await
+        };
+        let committed = committed.await;
+        if committed.as_ref().is_err_and(is_certain) {
+            for file in files {
+                let name = file.file.file_name(file.fragment);
+                let _ = self.storage().delete(&self.root.join(DELETIONS_DIR).join(name)).await;
+            }
+            remove_files(self.storage(), &self.root, new).await;
+        }
+        committed
+    }
+
+    /// The rows that are meant, in their order.
+    async fn find_rows(&self, rows: &TableRows) -> Result<Vec<Wanted>> {
+        match rows {
+            TableRows::Numbers(numbers) => self.reads.rows_by_number(numbers).await,
+            TableRows::Ranges(ranges) => {
+                let numbers: Vec<u64> = ranges.iter().cloned().flatten().collect();
+                self.reads.rows_by_number(&numbers).await
+            }
+            TableRows::Addresses(addresses) => self.reads.rows_by_address(addresses).await,
+            TableRows::Ids(ids) => self.reads.rows_by_id(ids).await,
+        }
+    }
+
+    /// What it takes to remove rows.
+    async fn removal(&self, wanted: &[Wanted]) -> Result<Removal> {
+        let mut offsets: BTreeMap<usize, RoaringBitmap> = BTreeMap::new();
+        for row in wanted {
+            let offset = u32::try_from(row.offset).map_err(|_| too_many_rows())?;
+            offsets.entry(row.place).or_default().insert(offset);
+        }
+        let mut removal = Removal {
+            updated: Vec::new(),
+            gone: Vec::new(),
+            removed: BTreeMap::new(),
+            files: Vec::new(),
+            num_rows: 0,
+        };
+        for (place, offsets) in offsets {
+            let fragment = self.reads.snapshot.fragment(place)?;
+            let physical_rows = self.reads.physical_rows(place).await?;
+            let deletions = self.reads.deletions(place).await?.with(&offsets);
+            removal.num_rows = removal.num_rows.saturating_add(offsets.len());
+            let before = fragment.deletion_file.clone();
+            removal.removed.insert(fragment.id, RemovedRows { offsets, before, physical_rows });
+            if deletions.len() >= physical_rows {
+                removal.gone.push(fragment.id.into());
+                continue;
+            }
+            let file = DeletionFile {
+                kind: DeletionKind::Roaring,
+                read_version: self.manifest().version,
+                id: random::number(),
+                num_deleted_rows: Some(deletions.len()),
+                base: None,
+                unknown: UnknownFields::default(),
+            };
+            let updated = Fragment { deletion_file: Some(file.clone()), ..fragment.clone() };
+            removal.updated.push(updated);
+            removal.files.push(NewDeletionFile { fragment: fragment.id, file, deletions });
+        }
+        Ok(removal)
+    }
+
+    /// Writes the new versions of rows: columns that are given, and of the others what the rows hold now.
+    async fn write_updates(
+        &self,
+        wanted: &[Wanted],
+        mut updates: impl RowSource,
+        schema: &FileSchema,
+        writer: &mut FragmentWriter<'_, S>,
+    ) -> Result<()> {
+        let others = missing_columns(&schema.arrow, &updates.schema());
+        let others = TableProjection::named(&self.reads.snapshot.schema, &others)?;
+        let mut left = wanted;
+        while let Some(batch) = updates.next().await {
+            let batch = batch?;
+            let Some((these, later)) = left.split_at_checked(batch.num_rows()) else {
+                return Err(wrong_number(wanted.len(), "more"));
+            };
+            left = later;
+            let mut arrays: BTreeMap<&str, ArrayRef> = BTreeMap::new();
+            let known = match others.schema().fields().is_empty() {
+                true => None,
+                false => Some(self.take_rows(these, &others).await?),
+            };
+            let schema_of_known = others.schema();
+            for (field, array) in
+                schema_of_known.fields().iter().zip(known.iter().flat_map(RecordBatch::columns))
+            {
+                arrays.insert(field.name(), array.clone());
+            }
+            let given = batch.schema();
+            for (field, array) in given.fields().iter().zip(batch.columns()) {
+                arrays.insert(field.name(), array.clone());
+            }
+            writer.write(&whole_rows(schema, &arrays, batch.num_rows())?).await?;
+        }
+        if left.is_empty() { Ok(()) } else { Err(wrong_number(wanted.len(), "fewer")) }
+    }
+
+    /// Columns of some rows, in their order.
+    async fn take_rows(&self, wanted: &[Wanted], columns: &TableProjection) -> Result<RecordBatch> {
+        let (groups, positions) = grouped(wanted);
+        let mut batches = Vec::with_capacity(groups.len());
+        for group in groups {
+            let rows = Rows::List(group.offsets);
+            batches.push(self.reads.read(group.place, columns, &rows).await?);
+        }
+        in_order(batches, &positions, columns)
+    }
+
+    /// Rows that move keep their ids and the versions they were made in. They come first in the new fragments.
+    async fn carry_ids(&self, wanted: &[Wanted], new: &mut [Fragment]) -> Result<()> {
+        let names = [ROW_ID, CREATED_AT_VERSION];
+        let columns = TableProjection::named(&self.reads.snapshot.schema, &names)?;
+        let mut left = wanted;
+        for fragment in new {
+            let rows = fragment.physical_rows.unwrap_or(0);
+            let rows = usize::try_from(rows).unwrap_or(usize::MAX).min(left.len());
+            let (these, later) = left.split_at_checked(rows).unwrap_or((left, &[]));
+            left = later;
+            let known = self.take_rows(these, &columns).await?;
+            let mut numbers = known.columns().iter().filter_map(|array| {
+                Some(array.as_primitive_opt::<UInt64Type>()?.values().to_vec())
+            });
+            let (ids, created) =
+                (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
+            let ids = RowIdSequence::from_ids(&ids).map_err(Problem::from);
+            fragment.row_ids = Some(Stored::Inline(self.checked(ids)?.encode()));
+            let created = RowVersionSequence::from_versions(&created);
+            fragment.created = Some(Stored::Inline(created.encode()));
+        }
+        Ok(())
+    }
+}
+
+/// Writes rows that are new; columns that they do not have are null.
+async fn write_inserts<S: Storage>(
+    mut inserts: impl RowSource,
+    schema: &FileSchema,
+    writer: &mut FragmentWriter<'_, S>,
+) -> Result<u64> {
+    let mut num_rows = 0_u64;
+    while let Some(batch) = inserts.next().await {
+        let batch = batch?;
+        let given = batch.schema();
+        let arrays = given.fields().iter().zip(batch.columns());
+        let arrays = arrays.map(|(field, array)| (field.name().as_str(), array.clone())).collect();
+        writer.write(&whole_rows(schema, &arrays, batch.num_rows())?).await?;
+        num_rows = num_rows.saturating_add(batch.num_rows() as u64);
+    }
+    Ok(num_rows)
+}
+
+/// Rows with all columns of the table; those that are not there are null.
+fn whole_rows(
+    schema: &FileSchema,
+    arrays: &BTreeMap<&str, ArrayRef>,
+    num_rows: usize,
+) -> Result<RecordBatch> {
+    let mut columns = Vec::with_capacity(schema.arrow.fields().len());
+    let mut fields = Vec::with_capacity(schema.arrow.fields().len());
+    for field in schema.arrow.fields() {
+        let array = arrays.get(field.name().as_str()).cloned();
+        let array = array.unwrap_or_else(|| new_null_array(field.data_type(), num_rows));
+        // What the rows say of their types is for `conform` to judge.
+        let given = field.as_ref().clone().with_data_type(array.data_type().clone());
+        fields.push(given.with_nullable(true));
+        columns.push(array);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+    let given = Arc::new(Schema::new(fields));
+    schema.conform(&RecordBatch::try_new_with_options(given, columns, &options)?)
+}
+
+fn missing_columns(all: &SchemaRef, given: &SchemaRef) -> Vec<String> {
+    let names = all.fields().iter().map(|field| field.name());
+    names.filter(|name| given.column_with_name(name).is_none()).cloned().collect()
+}
+
+/// A row cannot get two new values.
+fn check_distinct(wanted: &[Wanted]) -> Result<()> {
+    let mut rows: Vec<(usize, u64)> = wanted.iter().map(|row| (row.place, row.offset)).collect();
+    rows.sort_unstable();
+    let twice = rows.iter().zip(rows.iter().skip(1)).any(|(one, next)| one == next);
+    match twice {
+        true => Err(Error::invalid("a row is listed twice: it cannot get two new values")),
+        false => Ok(()),
+    }
+}
+
+fn wrong_number(rows: usize, what: &str) -> Error {
+    Error::invalid(format!("{rows} rows are to get new values, but there are {what} of these"))
+}
+
+fn too_many_rows() -> Error {
+    Error::invalid("fragments have fewer than 2^32 rows")
+}

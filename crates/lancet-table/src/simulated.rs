@@ -1,0 +1,263 @@
+//! A store in memory that several writers share, and that fails as it is told. For tests.
+//!
+//! Every request of a writer is counted. At one of them a fault may strike: it is refused, it is done and then refused, or
+//! the writer stops there for ever, as a process that is killed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use lancet::{
+    FileReader, FileWriter, OpenFile, Projection, ReadOptions, Request, Rows, WriteOptions,
+    WriteSummary,
+};
+
+use crate::error::{Error, Result};
+use crate::files::in_data_file;
+use crate::storage::{Durability, Entry, Put, Storage};
+
+/// What goes wrong at a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Nothing is done.
+    Fail,
+    /// It is done, but the answer is lost.
+    FailAfter,
+    /// The writer is killed before it.
+    Kill,
+    /// The writer is killed after it.
+    KillAfter,
+}
+
+/// One writer's view of a store.
+#[derive(Debug, Clone)]
+pub(crate) struct Simulated {
+    files: Arc<Mutex<BTreeMap<PathBuf, Bytes>>>,
+    plan: Arc<Mutex<Plan>>,
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    /// Requests so far.
+    requests: u64,
+    /// At which one what happens.
+    fault: Option<(u64, Fault)>,
+    is_dead: bool,
+}
+
+impl Simulated {
+    pub(crate) fn new() -> Self {
+        Self { files: Arc::default(), plan: Arc::default() }
+    }
+
+    /// Another writer.
+    pub(crate) fn another(&self) -> Self {
+        Self { files: self.files.clone(), plan: Arc::default() }
+    }
+
+    /// Another store with the same files.
+    pub(crate) fn copied(&self) -> Self {
+        let files = self.files.lock().unwrap().clone();
+        Self { files: Arc::new(Mutex::new(files)), plan: Arc::default() }
+    }
+
+    /// Has a fault strike at a request, counted from now on.
+    pub(crate) fn strike(&self, request: u64, fault: Fault) {
+        let mut plan = self.plan.lock().unwrap();
+        plan.fault = Some((plan.requests + request, fault));
+    }
+
+    /// Whether the fault has struck.
+    pub(crate) fn has_struck(&self) -> bool {
+        self.plan.lock().unwrap().fault.is_none()
+    }
+
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.files.lock().unwrap().keys().cloned().collect()
+    }
+
+    fn request<T>(
+        &self,
+        what: &str,
+        path: &Path,
+        act: impl FnOnce(&mut BTreeMap<PathBuf, Bytes>) -> Result<T>,
+    ) -> Result<T> {
+        let refused = || {
+            let context = format!("{what} {}", path.display());
+            Err(Error::Io { context, source: std::io::Error::other("a simulated fault") })
+        };
+        let fault = {
+            let mut plan = self.plan.lock().unwrap();
+            if plan.is_dead {
+                return refused();
+            }
+            let strikes = plan.fault.filter(|(at, _)| *at == plan.requests).map(|(_, fault)| fault);
+            plan.requests += 1;
+            if let Some(fault) = strikes {
+                plan.fault = None;
+                plan.is_dead = matches!(fault, Fault::Kill | Fault::KillAfter);
+            }
+            strikes
+        };
+        match fault {
+            None => act(&mut self.files.lock().unwrap()),
+            Some(Fault::Fail | Fault::Kill) => refused(),
+            Some(Fault::FailAfter | Fault::KillAfter) => {
+                let _ = act(&mut self.files.lock().unwrap());
+                refused()
+            }
+        }
+    }
+
+    fn bytes(&self, path: &Path) -> Result<Bytes> {
+        self.request("read", path, |files| {
+            files.get(path).cloned().ok_or_else(|| Error::Io {
+                context: format!("read {}", path.display()),
+                source: std::io::ErrorKind::NotFound.into(),
+            })
+        })
+    }
+}
+
+impl Storage for Simulated {
+    type Handle = FileReader;
+
+    async fn list(&self, folder: &Path) -> Result<Option<Vec<String>>> {
+        self.request("list", folder, |files| {
+            let names = files.keys().filter(|path| path.parent() == Some(folder));
+            let names: Vec<String> =
+                names.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+            Ok((!names.is_empty()).then_some(names))
+        })
+    }
+
+    async fn read(&self, path: &Path, _: u64) -> Result<Bytes> {
+        self.bytes(path)
+    }
+
+    async fn read_range(&self, path: &Path, start: u64, len: u64) -> Result<(Bytes, u64)> {
+        let bytes = self.bytes(path)?;
+        let (start, size) = (usize::try_from(start).unwrap(), bytes.len());
+        let end = (start + usize::try_from(len).unwrap()).min(size);
+        Ok((bytes.slice(start.min(end)..end), size as u64))
+    }
+
+    async fn open(&self, path: &Path, options: &ReadOptions) -> Result<FileReader> {
+        let reader = FileReader::from_bytes(self.bytes(path)?, options.clone());
+        reader.map_err(|error| in_data_file(path, error))
+    }
+
+    async fn reopen(&self, path: &Path, file: Arc<OpenFile>) -> Result<FileReader> {
+        self.open(path, file.options()).await
+    }
+
+    const COUNTS_FILES: bool = false;
+
+    fn file(handle: &FileReader) -> &Arc<OpenFile> {
+        handle.file()
+    }
+
+    async fn run<T: Send>(handle: &FileReader, path: &Path, request: Request<T>) -> Result<T> {
+        handle.run(request).map_err(|error| in_data_file(path, error))
+    }
+
+    async fn read_rows(
+        handle: &FileReader,
+        path: &Path,
+        columns: &Projection,
+        rows: Rows,
+    ) -> Result<RecordBatch> {
+        handle.read(columns, rows).map_err(|error| in_data_file(path, error))
+    }
+
+    type NewData = (Self, PathBuf, FileWriter<Vec<u8>>);
+
+    async fn put_if_absent(&self, path: &Path, bytes: Bytes, _: Durability) -> Result<Put> {
+        self.request("create", path, |files| {
+            if files.contains_key(path) {
+                return Ok(Put::Taken);
+            }
+            files.insert(path.to_owned(), bytes);
+            Ok(Put::Done)
+        })
+    }
+
+    async fn replace(&self, path: &Path, bytes: Bytes, _: Durability) -> Result<()> {
+        self.request("replace", path, |files| {
+            files.insert(path.to_owned(), bytes);
+            Ok(())
+        })
+    }
+
+    async fn delete(&self, path: &Path) -> Result<()> {
+        self.request("remove", path, |files| {
+            files.remove(path);
+            Ok(())
+        })
+    }
+
+    async fn copy(&self, from: &Path, to: &Path) -> Result<()> {
+        let bytes = self.bytes(from)?;
+        self.replace(to, bytes, Durability::Synced).await
+    }
+
+    async fn sync_folder(&self, folder: &Path) -> Result<()> {
+        self.request("sync", folder, |_| Ok(()))
+    }
+
+    async fn entries(&self, folder: &Path) -> Result<Vec<Entry>> {
+        self.request("list", folder, |files| {
+            let below = files.iter().filter_map(|(path, bytes)| {
+                let path = path.strip_prefix(folder).ok()?.to_owned();
+                let modified = SystemTime::UNIX_EPOCH;
+                Some(Entry { path, bytes: bytes.len() as u64, modified })
+            });
+            Ok(below.collect())
+        })
+    }
+
+    fn recorded(&self, folder: &Path) -> Result<String> {
+        Ok(folder.to_str().unwrap().to_owned())
+    }
+
+    async fn wait(&self, _: Duration) {}
+
+    const HAS_HINT: bool = true;
+
+    async fn create_data(
+        &self,
+        path: &Path,
+        schema: SchemaRef,
+        options: WriteOptions,
+    ) -> Result<Self::NewData> {
+        let options = options.with_threads(1);
+        let writer = FileWriter::new(Vec::new(), schema, options);
+        let writer = writer.map_err(|error| in_data_file(path, error))?;
+        self.request("create", path, |_| Ok((self.clone(), path.to_owned(), writer)))
+    }
+
+    async fn write_data(
+        (store, path, writer): &mut Self::NewData,
+        batch: &RecordBatch,
+    ) -> Result<()> {
+        let written = writer.write(batch).map_err(|error| in_data_file(path, error));
+        store.request("write", path, |_| written)
+    }
+
+    fn data_bytes((_, _, writer): &Self::NewData) -> u64 {
+        writer.written_bytes()
+    }
+
+    async fn finish_data((store, path, writer): Self::NewData) -> Result<WriteSummary> {
+        let finished = writer.finish_into().map_err(|error| in_data_file(&path, error));
+        store.request("finish", &path, |files| {
+            let (summary, bytes) = finished?;
+            files.insert(path.clone(), bytes.into());
+            Ok(summary)
+        })
+    }
+}

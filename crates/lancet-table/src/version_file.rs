@@ -1,0 +1,87 @@
+//! A version file as a whole: the manifest, and the sections beside it that only writers need.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use prost::Message;
+
+use crate::container::{self, NewFile};
+use crate::cost::each_field;
+use crate::error::{Problem, Result};
+use crate::indexes::Indexes;
+use crate::manifest::{Limits, Manifest};
+use crate::message::FRAGMENTS;
+use crate::transaction::Transaction;
+
+/// A version file, read or about to be written.
+#[derive(Debug, Clone)]
+pub(crate) struct VersionFile {
+    pub(crate) manifest: Manifest,
+    pub(crate) bytes: Bytes,
+}
+
+impl VersionFile {
+    pub(crate) fn parse(file: &str, bytes: Bytes, limits: &Limits) -> Result<Self> {
+        Ok(Self { manifest: Manifest::parse(file, &bytes, limits)?, bytes })
+    }
+
+    fn problem(&self, problem: Problem) -> crate::Error {
+        problem.in_file(&self.manifest.file)
+    }
+
+    /// The indexes that the version lists.
+    pub(crate) fn indexes(&self) -> Result<Indexes> {
+        let Some(position) = self.manifest.index_section else { return Ok(Indexes::default()) };
+        let section = container::section(&self.bytes, position);
+        section.and_then(Indexes::parse).map_err(|problem| self.problem(problem))
+    }
+
+    /// The transaction that made the version, if it is in the file.
+    pub(crate) fn transaction(&self, limits: &Limits) -> Result<Option<Transaction>> {
+        let manifest = &self.manifest;
+        let section = manifest.transaction_section.or(manifest.old_transaction_section);
+        let Some(position) = section else { return Ok(None) };
+        let section = container::section(&self.bytes, position);
+        let section = section.map_err(|problem| self.problem(problem))?;
+        Transaction::parse(&manifest.file, section, limits).map(Some)
+    }
+
+    /// The fragments as they stand in the file, in its order.
+    pub(crate) fn encoded_fragments(&self) -> Result<Vec<&[u8]>> {
+        let mut fragments = Vec::with_capacity(self.manifest.fragments.len());
+        let walked = container::message(&self.bytes).and_then(|message| {
+            each_field(message, |number, value| {
+                if number == FRAGMENTS {
+                    fragments.push(value);
+                }
+                Ok(())
+            })
+        });
+        walked.map_err(|problem| self.problem(problem))?;
+        Ok(fragments)
+    }
+
+    /// The file of a new version. `manifest` gets the places of its sections; `kept` are fragments that stand in an older
+    /// file as they are here, as bytes and by their places.
+    pub(crate) fn new(
+        mut manifest: Manifest,
+        kept: &[Option<&[u8]>],
+        indexes: &Indexes,
+        transaction: &Transaction,
+    ) -> Result<Self> {
+        let broken = |file: &str, problem: Problem| problem.in_file(file);
+        let mut file = NewFile::default();
+        let section = indexes.encode().map(|section| file.add(&section)).transpose();
+        manifest.index_section = section.map_err(|problem| broken(&manifest.file, problem))?;
+        let section = file.add(&transaction.encode());
+        manifest.transaction_section =
+            Some(section.map_err(|problem| broken(&manifest.file, problem))?);
+        manifest.old_transaction_section = None;
+        let message = manifest.encode_with(|fragment, place| match kept.get(place) {
+            Some(Some(bytes)) => Cow::Borrowed(*bytes),
+            _ => Cow::Owned(fragment.message().encode_to_vec()),
+        });
+        let bytes = file.finish(&message).map_err(|problem| broken(&manifest.file, problem))?;
+        Ok(Self { manifest, bytes: bytes.into() })
+    }
+}
