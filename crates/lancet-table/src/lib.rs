@@ -64,7 +64,7 @@
 //! | `plan`, `assemble`, `row_columns`, `gather` | which columns of which files; their arrays to those of the table |
 //!
 //! Reads are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files` (which
-//! keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `blobs`. On disk they never wait, so that [`Table`] and
+//! keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `zone_maps`, `blobs`. On disk they never wait, so that [`Table`] and
 //! [`TableScan`] are plain calls around them.
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -114,11 +114,14 @@ mod storage;
 #[cfg(feature = "object-store")]
 mod store;
 #[cfg(feature = "object-store")]
+mod store_fragment;
+#[cfg(feature = "object-store")]
 mod store_table;
 mod table;
 mod take;
 mod unknown;
 mod verify;
+mod zone_maps;
 
 #[cfg(test)]
 mod tests;
@@ -139,7 +142,10 @@ pub use refs::{Branch, Tag};
 pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
 #[cfg(feature = "object-store")]
+pub use store_fragment::StoreFragment;
+#[cfg(feature = "object-store")]
 pub use store_table::{StoreBatches, StoreBlobs, StoreScan, StoreTable};
 pub use table::Table;
 pub use unknown::UnknownFields;
 pub use verify::{TableProblem, TableVerification};
+pub use zone_maps::FieldZones;

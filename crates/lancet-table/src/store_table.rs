@@ -57,7 +57,7 @@ const CONCURRENT_FILES: usize = 16;
 /// ```
 #[derive(Clone)]
 pub struct StoreTable {
-    at: Opened<Store>,
+    pub(crate) at: Opened<Store>,
 }
 
 impl StoreTable {
@@ -74,6 +74,18 @@ impl StoreTable {
         fetch: FetchOptions,
     ) -> Result<Self> {
         let root = PathBuf::from(path.as_ref());
+        Ok(Self { at: Opened::open(Store { store, fetch }, root, options).await? })
+    }
+
+    /// The same for a store whose paths are those of the disk. Files are named in errors as they are there, and base
+    /// paths are folders on it.
+    pub async fn open_on_disk(
+        store: Arc<dyn ObjectStore>,
+        path: Path,
+        options: TableOptions,
+        fetch: FetchOptions,
+    ) -> Result<Self> {
+        let root = std::path::Path::new("/").join(path.as_ref());
         Ok(Self { at: Opened::open(Store { store, fetch }, root, options).await? })
     }
 
