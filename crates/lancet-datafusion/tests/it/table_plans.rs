@@ -97,7 +97,7 @@ async fn only_what_is_needed_is_read() {
     let (ids, found, _) = bytes("SELECT id FROM t").await;
     assert!(ids * 4 < all && found == 79_500, "{ids} of {all}");
     let (nested, ..) = bytes("SELECT doc['n'] FROM t").await;
-    assert!(nested * 4 < all, "{nested} of {all}");
+    assert!(nested * 3 < all, "{nested} of {all}");
     // Zone maps leave out all fragments but one, and most of that.
     let (few, found, plan) = bytes("SELECT name FROM t WHERE id = 65432").await;
     assert!(few * 10 < all && found == 1, "{few} of {all}");
@@ -193,14 +193,14 @@ async fn statistics_are_exact_where_they_can_be() {
     // A column that some fragments lack, and one that a map says nothing of.
     let path = folder.path().join("early.lance");
     let mut made = Made::new(&path, some(0, 0).schema());
-    made.fragment(&some(0, 1_000), &[&["id", "doc"]], Version::V2_1, &[]);
-    made.fragment(&some(1_000, 1_000), ALL, Version::V2_1, &[]);
+    made.fragment(&some(0, 20_000), &[&["id", "doc"]], Version::V2_1, &[]);
+    made.fragment(&some(20_000, 20_000), ALL, Version::V2_1, &[]);
     made.commit(1);
     let (num_rows, columns) = statistics(&path).await;
-    assert_eq!(num_rows, Precision::Exact(2_000));
-    assert_eq!(columns[0].max_value, Precision::Exact(int(1_999)));
-    assert_eq!(columns[1].null_count, Precision::Exact(1_100));
-    assert_eq!(columns[1].min_value, Precision::Exact(int(1_001)));
+    assert_eq!(num_rows, Precision::Exact(40_000));
+    assert_eq!(columns[0].max_value, Precision::Exact(int(39_999)));
+    assert_eq!(columns[1].null_count, Precision::Exact(22_000));
+    assert_eq!(columns[1].min_value, Precision::Exact(int(20_001)));
 }
 
 #[tokio::test]
@@ -232,7 +232,7 @@ async fn a_store_is_asked_for_little() {
     assert_eq!(count.len(), 3, "{count:?}");
     // One request opens a file, and for small ones brings all of it.
     let (all, data, found, plan) = asked("SELECT id FROM t").await;
-    assert!(found == 79_997 && data <= 16, "{all:?}");
+    assert!(found == 79_997 && data <= 20, "{all:?}");
     assert_eq!(all.iter().filter(|asked| asked.contains("/_deletions/")).count(), 1, "{all:?}");
     assert!(metric(&plan, "requests") <= data + 1, "{all:?}");
     let (limited, data, found, _) = asked("SELECT name FROM t LIMIT 5").await;

@@ -1,6 +1,7 @@
 //! All versions, tags and branches of the tables of the reference, through SQL: their rows, and nothing of broken ones.
 
 use super::*;
+use std::collections::HashSet;
 use std::fs::File;
 
 use datafusion::arrow::array::{AsArray, UInt64Array};
@@ -57,8 +58,9 @@ fn sorted(batch: &RecordBatch) -> RecordBatch {
     take_record_batch(batch, &order).unwrap()
 }
 
+/// All rows in one part, the first ones, and in three parts those that a filter keeps.
 async fn check_version(
-    ctxs: &[SessionContext],
+    [whole, parts]: &[SessionContext; 2],
     folder: &Path,
     options: &LanceTableOptions,
     want: RecordBatch,
@@ -67,48 +69,33 @@ async fn check_version(
     let names: Vec<String> =
         schema.fields().iter().map(|field| format!("\"{}\"", field.name())).collect();
     let names = names.join(", ");
-    let mut want = want;
-    for (at, ctx) in ctxs.iter().enumerate() {
-        open(ctx, folder, options.clone()).await.unwrap();
-        if at == 0 {
-            // One partition: in the order of the table.
-            let got = rows(ctx, &format!("SELECT {names} FROM t")).await;
-            want = with_schema(want, &got.schema());
-            same("all", &got, &want);
-            let few = rows(ctx, &format!("SELECT {names} FROM t LIMIT 7")).await;
-            same("limit", &few, &want.slice(0, 7.min(want.num_rows())));
-        }
-        let got = rows(ctx, &format!("SELECT {names} FROM t")).await;
-        same("in parts", &sorted(&got), &sorted(&want));
-        let count = rows(ctx, "SELECT count(*) FROM t").await;
-        assert_eq!(count.column(0).as_primitive::<Int64Type>().value(0), want.num_rows() as i64);
-        check_filters(ctx, &names, &want).await;
-    }
-}
-
-async fn check_filters(ctx: &SessionContext, names: &str, want: &RecordBatch) {
+    open(whole, folder, options.clone()).await.unwrap();
+    let got = rows(whole, &format!("SELECT {names} FROM t")).await;
+    let want = with_schema(want, &got.schema());
+    same("all", &got, &want);
+    let few = rows(whole, &format!("SELECT {names} FROM t LIMIT 7")).await;
+    same("limit", &few, &want.slice(0, 7.min(want.num_rows())));
+    open(parts, folder, options.clone()).await.unwrap();
     let Some(keys) = want.column_by_name("k").and_then(|k| k.as_primitive_opt::<Int64Type>())
     else {
-        return;
+        let got = rows(parts, &format!("SELECT {names} FROM t")).await;
+        return same("in parts", &sorted(&got), &sorted(&want));
     };
     let middle = keys.iter().flatten().sum::<i64>() / (keys.len().max(1) as i64);
     let kept = (0..).zip(keys).filter(|(_, key)| key.is_some_and(|key| key > middle));
     let kept = UInt64Array::from_iter_values(kept.map(|(row, _)| row));
-    let kept = take_record_batch(want, &kept).unwrap();
-    let got = rows(ctx, &format!("SELECT {names} FROM t WHERE k > {middle}")).await;
+    let kept = take_record_batch(&want, &kept).unwrap();
+    let got = rows(parts, &format!("SELECT {names} FROM t WHERE k > {middle}")).await;
     same("filter", &sorted(&got), &sorted(&kept));
-    let sql = format!("SELECT min(k), max(k), count(k) FROM t WHERE k > {middle}");
-    let figures = rows(ctx, &sql).await;
-    assert_eq!(figures.column(2).as_primitive::<Int64Type>().value(0), kept.num_rows() as i64);
-    let memory = SessionContext::new();
-    memory.register_batch("t", want.clone()).unwrap();
-    for sql in [
-        sql.as_str(),
-        "SELECT min(k), max(k), count(k) FROM t",
-        "SELECT DISTINCT k FROM t ORDER BY k",
-    ] {
-        assert_eq!(text(ctx, sql).await, text(&memory, sql).await, "{sql}");
-    }
+    let figures = rows(parts, "SELECT count(*), count(k), min(k), max(k) FROM t").await;
+    let figures: Vec<Option<i64>> = figures
+        .columns()
+        .iter()
+        .map(|c| c.as_primitive::<Int64Type>().iter().next().flatten())
+        .collect();
+    let there = || keys.iter().flatten();
+    let counts = [keys.len(), there().count()].map(|count| Some(count as i64));
+    assert_eq!(figures, [counts[0], counts[1], there().min(), there().max()]);
 }
 
 async fn check_versions(
@@ -147,10 +134,14 @@ async fn check_versions(
 
 #[tokio::test]
 async fn every_version_has_the_rows_it_should_have() {
-    let mut seen = 0;
-    for (index, folder) in golden::indexes() {
+    let (mut seen, mut names) = (0, HashSet::new());
+    // Those that are kept are among those of the corpus, where it is there.
+    for (index, folder) in golden::indexes().into_iter().rev() {
         for entry in index["tables"].as_array().unwrap() {
             let name = entry["name"].as_str().unwrap();
+            if !names.insert(name.to_owned()) {
+                continue;
+            }
             println!("{name}");
             let place = folder_of(&folder.join(entry["file"].as_str().unwrap()));
             let mut options = LanceTableOptions::default();
