@@ -1,4 +1,4 @@
-//! Lance columnar files in the distributed queries of Ballista.
+//! Lance columnar files and tables in the distributed queries of Ballista.
 //!
 //! A client sends the scheduler its logical plan, and the scheduler sends executors parts of the
 //! physical one. Both have to know Lance files: all three take their session from
@@ -13,6 +13,8 @@
 //! ctx.sql("CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION '/data/orders.lance'").await?;
 //! ctx.sql("SELECT count(*) FROM t").await?.show().await?;
 //! ```
+//!
+//! A folder with versions is a Lance table: the scheduler decides which version a query reads, and all executors read that.
 //!
 //! `examples/ballista.rs` runs a scheduler, two executors and a query in one process. Executors read the files
 //! themselves, so all machines have to see them under the same address.
@@ -29,12 +31,14 @@
 //! | `table` | tables of Lance files that a client can send |
 //! | `logical` | them as bytes |
 //! | `physical` | scans of them as bytes |
+//! | `versioned` | which version of a Lance table is read, as bytes |
 //! | `reading` | how they are read, as bytes |
 
 mod logical;
 mod physical;
 mod reading;
 mod table;
+mod versioned;
 
 use std::sync::Arc;
 

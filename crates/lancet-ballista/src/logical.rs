@@ -1,4 +1,4 @@
-//! Tables of Lance files as bytes: [`TAG`], then a [`TableMessage`]. All else is left to Ballista.
+//! Lance tables, and tables of Lance files, as bytes: [`TAG`], then a [`TableMessage`]. All else is left to Ballista.
 
 use std::sync::Arc;
 
@@ -21,11 +21,12 @@ use prost::Message;
 use crate::decoding;
 use crate::reading::ReadMessage;
 use crate::table::LanceTable;
+use crate::versioned::VersionedMessage;
 
 /// No message of protocol buffers begins like this.
 pub(crate) const TAG: &[u8] = b"LANCE\0";
 
-/// Where the files of a table are.
+/// Where a table, or the files of one, are.
 #[derive(Clone, PartialEq, Message)]
 struct TableMessage {
     #[prost(string, repeated, tag = "1")]
@@ -36,6 +37,9 @@ struct TableMessage {
     partition_columns: Vec<PartitionColumn>,
     #[prost(message, optional, tag = "4")]
     read: Option<ReadMessage>,
+    /// A table with versions, instead of files.
+    #[prost(message, optional, tag = "5")]
+    versioned: Option<VersionedMessage>,
 }
 
 /// Ballista's codec of logical plans, with tables of Lance files.
@@ -66,7 +70,7 @@ impl LogicalExtensionCodec for LogicalCodec {
         ctx: &TaskContext,
     ) -> Result<Arc<dyn TableProvider>> {
         match buf.strip_prefix(TAG) {
-            Some(message) => Ok(Arc::new(decode_table(message, table_ref, &schema, ctx)?)),
+            Some(message) => decode_table(message, table_ref, schema, ctx),
             None => self.ballista.try_decode_table_provider(buf, table_ref, schema, ctx),
         }
     }
@@ -77,10 +81,17 @@ impl LogicalExtensionCodec for LogicalCodec {
         node: Arc<dyn TableProvider>,
         buf: &mut Vec<u8>,
     ) -> Result<()> {
-        match node.downcast_ref::<LanceTable>() {
-            Some(table) => encode_table(table, buf),
-            None => self.ballista.try_encode_table_provider(table_ref, node, buf),
-        }
+        let message = if let Some(table) = node.downcast_ref::<lancet_datafusion::LanceTable>() {
+            let versioned = VersionedMessage::new(table.store(), table.path(), table.options());
+            TableMessage { versioned: Some(versioned?), ..TableMessage::default() }
+        } else if let Some(table) = node.downcast_ref::<LanceTable>() {
+            table_message(table)?
+        } else {
+            return self.ballista.try_encode_table_provider(table_ref, node, buf);
+        };
+        buf.extend_from_slice(TAG);
+        buf.extend(message.encode_to_vec());
+        Ok(())
     }
 
     fn try_decode_file_format(
@@ -111,12 +122,12 @@ impl LogicalExtensionCodec for LogicalCodec {
     }
 }
 
-fn encode_table(table: &LanceTable, buf: &mut Vec<u8>) -> Result<()> {
+fn table_message(table: &LanceTable) -> Result<TableMessage> {
     let (listing, options) = (table.listing(), table.listing().options());
     let column = |(name, data_type): &(String, DataType)| {
         Ok(PartitionColumn { name: name.clone(), arrow_type: Some(data_type.try_into()?) })
     };
-    let message = TableMessage {
+    Ok(TableMessage {
         paths: listing.table_paths().iter().map(ToString::to_string).collect(),
         file_extension: options.file_extension.clone(),
         partition_columns: options
@@ -125,10 +136,8 @@ fn encode_table(table: &LanceTable, buf: &mut Vec<u8>) -> Result<()> {
             .map(column)
             .collect::<Result<_>>()?,
         read: format_of(options).map(|format| format.read_options().into()),
-    };
-    buf.extend_from_slice(TAG);
-    buf.extend(message.encode_to_vec());
-    Ok(())
+        versioned: None,
+    })
 }
 
 fn format_of(options: &ListingOptions) -> Option<&LanceFormat> {
@@ -138,10 +147,13 @@ fn format_of(options: &ListingOptions) -> Option<&LanceFormat> {
 fn decode_table(
     message: &[u8],
     name: &TableReference,
-    schema: &Schema,
+    schema: SchemaRef,
     ctx: &TaskContext,
-) -> Result<LanceTable> {
+) -> Result<Arc<dyn TableProvider>> {
     let message = TableMessage::decode(message).map_err(decoding)?;
+    if let Some(versioned) = message.versioned {
+        return Ok(Arc::new(versioned.table(schema)?));
+    }
     let mut partition = Vec::new();
     for column in &message.partition_columns {
         let data_type = column.arrow_type.as_ref();
@@ -161,5 +173,5 @@ fn decode_table(
         .with_listing_options(options)
         .with_schema(Arc::new(Schema::new(stored)));
     let cache = ctx.runtime_env().cache_manager.get_file_statistic_cache();
-    Ok(LanceTable::new(ListingTable::try_new(config)?.with_cache(cache)))
+    Ok(Arc::new(LanceTable::new(ListingTable::try_new(config)?.with_cache(cache))))
 }

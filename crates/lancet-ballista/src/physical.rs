@@ -1,4 +1,4 @@
-//! Scans of Lance files as bytes: [`TAG`], then a [`ScanMessage`]. All else is left to Ballista.
+//! Scans of Lance files and tables as bytes: [`TAG`], then a [`ScanMessage`]. All else is left to Ballista.
 
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ use prost::Message;
 use crate::decoding;
 use crate::logical::TAG;
 use crate::reading::ReadMessage;
+use crate::versioned::VersionedMessage;
 
 /// A scan, what it filters by, and how it reads.
 #[derive(Clone, PartialEq, Message)]
@@ -33,6 +34,9 @@ struct ScanMessage {
     predicate: Option<PhysicalExprNode>,
     #[prost(message, optional, tag = "3")]
     read: Option<ReadMessage>,
+    /// The version of a table whose fragments are read, instead of files.
+    #[prost(message, optional, tag = "4")]
+    versioned: Option<VersionedMessage>,
 }
 
 /// Ballista's codec of physical plans, with scans of Lance files.
@@ -90,6 +94,10 @@ impl PhysicalCodec {
                 .map(|predicate| converter.physical_expr_to_proto(&predicate, self))
                 .transpose()?,
             read: Some(source.read_options().into()),
+            versioned: source
+                .table()
+                .map(|table| VersionedMessage::new(table.store(), table.path(), table.options()))
+                .transpose()?,
         };
         buf.extend_from_slice(TAG);
         buf.extend(message.encode_to_vec());
@@ -111,6 +119,9 @@ impl PhysicalCodec {
         let read = message.read.map_or_else(Default::default, Into::into);
         let mut source =
             LanceSource::new(table_schema).with_file_cache(files).with_read_options(read);
+        if let Some(versioned) = message.versioned {
+            source = source.with_table(Arc::new(versioned.open_table()?));
+        }
         if let Some(predicate) = &message.predicate {
             source = source
                 .with_predicate(converter.proto_to_physical_expr(predicate, &columns, &context)?);

@@ -92,7 +92,7 @@ impl TableProvider for LanceTable {
     }
 }
 
-/// `CREATE EXTERNAL TABLE … STORED AS LANCE`.
+/// `CREATE EXTERNAL TABLE … STORED AS LANCE`, of Lance tables and of files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LanceTableFactory;
 
@@ -103,6 +103,9 @@ impl TableProviderFactory for LanceTableFactory {
         state: &dyn Session,
         cmd: &CreateExternalTable,
     ) -> Result<Arc<dyn TableProvider>> {
+        if let Some(table) = lancet_datafusion::LanceTableFactory.table(state, cmd).await? {
+            return Ok(Arc::new(table));
+        }
         let table = DefaultTableFactory::new().create(state, cmd).await?;
         let listing = table
             .downcast_ref::<ListingTable>()

@@ -27,6 +27,7 @@ use object_store::{ObjectMeta, ObjectStore};
 use crate::options::write_options;
 use crate::sink::LanceSink;
 use crate::source::LanceSource;
+use crate::table::check_is_file;
 use crate::{files, statistics};
 
 /// The ending of file names.
@@ -146,6 +147,7 @@ impl FileFormat for LanceFormat {
         store: &Arc<dyn ObjectStore>,
         objects: &[ObjectMeta],
     ) -> Result<SchemaRef> {
+        check_is_file(store, objects).await?;
         // In the order of their names, whatever order the store lists them in.
         let mut objects: Vec<&ObjectMeta> = objects.iter().collect();
         objects.sort_unstable_by(|a, b| a.location.cmp(&b.location));

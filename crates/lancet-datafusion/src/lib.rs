@@ -94,40 +94,48 @@ mod metrics;
 mod opener;
 mod options;
 mod predicate;
+mod readable;
 mod rows;
 mod scan;
 mod sink;
 mod source;
 mod statistics;
+mod table;
 mod zones;
 
 use std::sync::Arc;
 
-use datafusion::datasource::provider::DefaultTableFactory;
 use datafusion::error::Result;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionContext;
 
 pub use format::{LanceFormat, LanceFormatFactory};
+pub use lancet_table::At;
 pub use source::LanceSource;
+pub use table::{LanceTable, LanceTableFactory, LanceTableOptions, OpenTable};
 
-/// Makes Lance files known to a session: `CREATE EXTERNAL TABLE … STORED AS LANCE`, `COPY … TO
-/// 'x.lance'`, and `FROM 'x.lance'` where the session knows tables by their paths.
+/// Makes Lance files and tables known to a session: `CREATE EXTERNAL TABLE … STORED AS LANCE`, `COPY … TO 'x.lance'`, and
+/// `FROM 'x.lance'` where the session knows tables by their paths. Call
+/// [`enable_url_table`](SessionContext::enable_url_table) before.
 pub fn register(ctx: &SessionContext) -> Result<()> {
-    register_in(&mut ctx.state_ref().write())
-}
-
-/// [`register`] for a state.
-pub fn register_in(state: &mut SessionState) -> Result<()> {
-    state.register_file_format(Arc::new(LanceFormatFactory::default()), true)?;
-    state.table_factories_mut().insert("LANCE".into(), Arc::new(DefaultTableFactory::new()));
+    register_in(&mut ctx.state_ref().write())?;
+    if let Some(catalogs) = table::with_tables(ctx) {
+        ctx.register_catalog_list(catalogs);
+    }
     Ok(())
 }
 
-/// [`register`] for a state that is being built.
+/// [`register`] for a state. Tables are known as external ones, not by their paths.
+pub fn register_in(state: &mut SessionState) -> Result<()> {
+    state.register_file_format(Arc::new(LanceFormatFactory::default()), true)?;
+    state.table_factories_mut().insert("LANCE".into(), Arc::new(LanceTableFactory));
+    Ok(())
+}
+
+/// [`register`] for a state that is being built. Tables are known as external ones, not by their paths.
 pub fn register_with(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     builder.file_formats().get_or_insert_default().push(Arc::new(LanceFormatFactory::default()));
-    builder.with_table_factory("LANCE".into(), Arc::new(DefaultTableFactory::new()))
+    builder.with_table_factory("LANCE".into(), Arc::new(LanceTableFactory))
 }
 
 /// An error of Lance files as one of DataFusion.

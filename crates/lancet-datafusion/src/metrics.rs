@@ -1,9 +1,7 @@
 //! What a scan did, for `EXPLAIN ANALYZE`.
 
-use std::sync::{Mutex, PoisonError};
-
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder, Time};
-use lancet_object_store::{FetchStats, Reader};
+use lancet_object_store::FetchStats;
 
 /// The figures of one partition.
 #[derive(Debug)]
@@ -16,8 +14,6 @@ pub(crate) struct Metrics {
     pub(crate) rows_filtered: Count,
     /// Evaluating filters.
     pub(crate) filter_time: Time,
-    /// What the reader had fetched when it was last asked.
-    counted: Mutex<FetchStats>,
 }
 
 impl Metrics {
@@ -30,7 +26,6 @@ impl Metrics {
             rows_pruned: counter("rows_pruned"),
             rows_filtered: counter("rows_filtered"),
             filter_time: MetricBuilder::new(set).subset_time("filter_time", partition),
-            counted: Mutex::default(),
         }
     }
 
@@ -40,12 +35,9 @@ impl Metrics {
         self.zones_pruned.add((rows / rows_per_zone) as usize);
     }
 
-    /// Adds what was fetched since the last time. There is one of these for each reader.
-    pub(crate) fn count_fetched(&self, reader: &Reader) {
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = reader.stats();
-        self.bytes_scanned.add(now.bytes.saturating_sub(counted.bytes) as usize);
-        self.requests.add(now.requests.saturating_sub(counted.requests) as usize);
-        *counted = now;
+    /// Adds what was fetched.
+    pub(crate) fn count_fetched(&self, fetched: FetchStats) {
+        self.bytes_scanned.add(fetched.bytes as usize);
+        self.requests.add(fetched.requests as usize);
     }
 }

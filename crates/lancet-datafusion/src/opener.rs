@@ -1,4 +1,4 @@
-//! One file of a scan: expressions fitted to it, and the rows of it that are ours.
+//! One file or fragment of a scan: expressions fitted to it, and the rows of it that are ours.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,16 +26,20 @@ use lancet_object_store::FetchOptions;
 use object_store::ObjectStore;
 
 use crate::metrics::Metrics;
+use crate::readable::Readable;
 use crate::scan::Scan;
+use crate::table::OpenTable;
 use crate::{files, rows};
 
-/// Opens the files of one partition.
+/// Opens the files or fragments of one partition.
 #[derive(Clone)]
 pub(crate) struct Opener {
     pub(crate) store: Arc<dyn ObjectStore>,
     pub(crate) fetch: FetchOptions,
     pub(crate) files: Option<Arc<FileMetadataCache>>,
     pub(crate) read: ReadOptions,
+    /// The table whose fragments are opened instead of files.
+    pub(crate) table: Option<Arc<OpenTable>>,
     pub(crate) table_schema: TableSchema,
     pub(crate) projection: ProjectionExprs,
     pub(crate) predicate: Option<Arc<dyn PhysicalExpr>>,
@@ -67,22 +71,30 @@ impl Opener {
         self,
         file: PartitionedFile,
     ) -> Result<BoxStream<'static, Result<arrow_array::RecordBatch>>> {
-        let cache = self.files.as_deref();
-        let (object, fetch) = (&file.object_meta, self.fetch.clone());
-        let reader = files::open(&self.store, object, cache, &self.read, fetch).await?;
+        let readable = self.readable(&file).await?;
         let metrics = Metrics::new(&self.metrics, self.partition);
-        let fitted = self.fit(&file, &reader.schema())?;
-        let ours = rows::of_bytes(file.range.as_ref(), file.object_meta.size, reader.num_rows());
+        let fitted = self.fit(&file, &readable.schema())?;
+        let ours = rows::of_bytes(file.range.as_ref(), file.object_meta.size, readable.num_rows());
         if ours.is_empty() || fitted.predicate.as_ref().is_some_and(never) {
-            metrics.count_fetched(&reader);
+            metrics.count_fetched(readable.fetched());
             return Ok(stream::empty().boxed());
         }
         let mut rows = RowRanges::from(ours);
         if let (Some(limit), None) = (self.limit, &fitted.predicate) {
-            drop(rows.split_off(limit as u64));
+            rows = readable.first(rows, limit as u64).await?;
         }
-        let scan = Scan::new(reader, fitted, self.batch_rows, metrics).await?;
+        let scan = Scan::new(readable, fitted, self.batch_rows, metrics).await?;
         Ok(scan.stream(rows))
+    }
+
+    async fn readable(&self, file: &PartitionedFile) -> Result<Readable> {
+        let object = &file.object_meta;
+        if let Some(table) = &self.table {
+            return table.fragment(&self.store, &self.fetch, object).await.map(Readable::Fragment);
+        }
+        let cache = self.files.as_deref();
+        let reader = files::open(&self.store, object, cache, &self.read, self.fetch.clone());
+        Ok(Readable::file(reader.await?))
     }
 
     /// Rewrites the expressions of the table for the columns that this file has.

@@ -1,4 +1,4 @@
-//! The batches of a file.
+//! The batches of a file, or of a fragment of a table.
 //!
 //! Rows are read in windows. The columns of the filter come first; of the other columns only the
 //! rows that it leaves are read, unless it leaves so many that reading all of them is cheaper.
@@ -16,14 +16,14 @@ use datafusion::physical_expr::projection::Projector;
 use datafusion::physical_expr::utils::reassign_expr_columns;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, stream};
-use lancet::{Projection, RowRanges, Rows, has_no_width};
-use lancet_object_store::Reader;
+use lancet::{RowRanges, has_no_width};
 
 use crate::fields::Fields;
 use crate::metrics::Metrics;
 use crate::opener::Fitted;
+use crate::readable::{Columns, Readable};
+use crate::rows;
 use crate::zones::Zones;
-use crate::{external, rows};
 
 /// Batches in a window, at most: reads are worth their while, and what is decoded stays in reach of
 /// the processor's caches.
@@ -35,13 +35,13 @@ const AHEAD: usize = 2;
 /// With more than one row in this many left by the filter, the other columns are read whole.
 const SPARSE: usize = 8;
 
-/// A scan of one file.
+/// A scan of one file or fragment.
 #[derive(Debug)]
 pub(crate) struct Scan {
-    reader: Reader,
+    readable: Readable,
     filter: Option<Filter>,
     /// Columns that are read beside those of the filter.
-    rest: Projection,
+    rest: Columns,
     /// Bytes of a row, about.
     row_bytes: u64,
     /// Where the columns come from that the projection is computed from.
@@ -59,7 +59,7 @@ pub(crate) struct Scan {
 #[derive(Debug)]
 struct Filter {
     predicate: Arc<dyn PhysicalExpr>,
-    columns: Projection,
+    columns: Columns,
     zones: Option<Zones>,
 }
 
@@ -74,27 +74,25 @@ enum Input {
 impl Scan {
     /// Reads the metadata of the columns and lays out the scan.
     pub(crate) async fn new(
-        reader: Reader,
+        readable: Readable,
         fitted: Fitted,
         batch_rows: usize,
         metrics: Metrics,
     ) -> Result<Self> {
-        let file_schema = reader.schema();
+        let file_schema = readable.schema();
         let projected = Fields::of(fitted.projection.iter().map(|p| &p.expr), &file_schema)?;
         let filtered = Fields::of(&fitted.predicate, &file_schema)?;
         let rest_fields = projected.beyond(&filtered);
         let (rest_names, filter_names) =
             (rest_fields.names(&file_schema), filtered.names(&file_schema));
-        let file = reader.file();
-        let project = |names: &[String]| file.project(names).map_err(|e| external(e.into()));
-        let (rest, filter_columns) = (project(&rest_names)?, project(&filter_names)?);
+        let (rest, filter_columns) =
+            (readable.project(&rest_names)?, readable.project(&filter_names)?);
         let (rest_schema, filter_schema) = (rest.schema(), filter_columns.schema());
         // The metadata of all columns comes in one round.
-        let all = project(&[rest_names, filter_names.clone()].concat())?;
-        reader.run(file.prepare(&all)).await.map_err(external)?;
-        let row_bytes = file.row_bytes(&all).max(1);
+        let all = readable.project(&[rest_names, filter_names.clone()].concat())?;
+        let row_bytes = readable.prepare(&all).await?.max(1);
         let zones = match &fitted.predicate {
-            Some(predicate) => Zones::load(&reader, predicate, &filter_names).await?,
+            Some(predicate) => Zones::load(&readable, predicate, &filter_names).await?,
             None => None,
         };
 
@@ -126,7 +124,7 @@ impl Scan {
         };
         let output = fitted.output;
         Ok(Self {
-            reader,
+            readable,
             filter,
             rest,
             row_bytes,
@@ -171,16 +169,16 @@ impl Scan {
 
     /// Reads a window.
     async fn read(&self, rows: RowRanges) -> Result<Vec<RecordBatch>> {
-        let rows = self.prune(rows)?;
+        let rows = self.readable.live(self.prune(rows)?).await?;
         let read = match &self.filter {
-            Some(_) if rows.is_empty() => Ok(None),
+            _ if rows.is_empty() => Ok(None),
             Some(filter) => self.read_filtered(filter, rows).await,
             None => {
                 let batch = self.fetch(rows, &self.rest).await?;
                 self.project(batch.num_rows(), &[], batch.columns()).map(Some)
             }
         };
-        self.metrics.count_fetched(&self.reader);
+        self.metrics.count_fetched(self.readable.fetched());
         Ok(read?.map_or_else(Vec::new, |batch| slices(&batch, self.batch_rows)))
     }
 
@@ -231,8 +229,8 @@ impl Scan {
     }
 
     /// Columns of some rows.
-    async fn fetch(&self, rows: RowRanges, columns: &Projection) -> Result<RecordBatch> {
-        self.reader.read(columns, Rows::from(rows)).await.map_err(external)
+    async fn fetch(&self, rows: RowRanges, columns: &Columns) -> Result<RecordBatch> {
+        self.readable.read(columns, rows).await
     }
 
     /// Computes the projection.

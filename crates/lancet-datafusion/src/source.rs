@@ -22,11 +22,12 @@ use object_store::ObjectStore;
 
 use crate::files::fetch_options;
 use crate::opener::Opener;
+use crate::table::OpenTable;
 
 /// Rows in a batch when nobody says how many.
 const BATCH_ROWS: usize = 8192;
 
-/// Reads Lance files in a scan of DataFusion.
+/// Reads Lance files, or fragments of a Lance table, in a scan of DataFusion.
 #[derive(Clone)]
 pub struct LanceSource {
     table_schema: TableSchema,
@@ -38,6 +39,7 @@ pub struct LanceSource {
     metrics: ExecutionPlanMetricsSet,
     files: Option<Arc<FileMetadataCache>>,
     read: ReadOptions,
+    table: Option<Arc<OpenTable>>,
 }
 
 impl LanceSource {
@@ -53,6 +55,7 @@ impl LanceSource {
             metrics: ExecutionPlanMetricsSet::new(),
             files: None,
             read: ReadOptions::default(),
+            table: None,
         }
     }
 
@@ -65,6 +68,17 @@ impl LanceSource {
     /// How files are read.
     pub fn read_options(&self) -> &ReadOptions {
         &self.read
+    }
+
+    /// Reads fragments of a table: files are those that its scan has named, and tell which fragment is meant.
+    pub fn with_table(mut self, table: Arc<OpenTable>) -> Self {
+        self.table = Some(table);
+        self
+    }
+
+    /// The table whose fragments are read, if it is not files.
+    pub fn table(&self) -> Option<&Arc<OpenTable>> {
+        self.table.as_ref()
     }
 
     /// Shares open files through the cache of a runtime.
@@ -93,6 +107,7 @@ impl FileSource for LanceSource {
             fetch: fetch_options(&base_config.object_store_url),
             files: self.files.clone(),
             read: self.read.clone(),
+            table: self.table.clone(),
             table_schema: self.table_schema.clone(),
             projection: self.projection.clone(),
             predicate: self.predicate.clone(),

@@ -1,4 +1,4 @@
-//! The rows that the zone maps of a file leave for a predicate.
+//! The rows that the zone maps of a file, or of the files of a fragment, leave for a predicate.
 //!
 //! A predicate may grow narrower while the scan goes on: a join learns which keys it needs, a query
 //! for the largest values which are large. So it is asked again for each window of rows.
@@ -13,9 +13,9 @@ use datafusion::physical_expr_common::physical_expr::{
     snapshot_generation, snapshot_physical_expr,
 };
 use lancet::{RowRanges, ZoneMap};
-use lancet_object_store::Reader;
 
-use crate::{external, predicate};
+use crate::predicate;
+use crate::readable::Readable;
 
 /// Zone maps and the predicate that is asked of them.
 #[derive(Debug)]
@@ -38,11 +38,11 @@ struct Left {
 impl Zones {
     /// Reads the zone maps of some columns; none if there are none.
     pub(crate) async fn load(
-        reader: &Reader,
+        readable: &Readable,
         predicate: &Arc<dyn PhysicalExpr>,
         columns: &[String],
     ) -> Result<Option<Self>> {
-        let maps = reader.zone_maps(columns).await.map_err(external)?;
+        let maps = readable.zone_maps(columns).await?;
         let maps: HashMap<String, Arc<ZoneMap>> = columns
             .iter()
             .cloned()
@@ -51,8 +51,8 @@ impl Zones {
             .collect();
         Ok((!maps.is_empty()).then(|| Self {
             predicate: predicate.clone(),
-            schema: reader.schema(),
-            num_rows: reader.num_rows(),
+            schema: readable.schema(),
+            num_rows: readable.num_rows(),
             maps,
             left: Mutex::default(),
         }))

@@ -32,6 +32,43 @@ pub struct FetchStats {
     pub bytes: u64,
 }
 
+/// What several readers have asked for, together; see [`FetchOptions::with_counter`].
+#[derive(Debug, Default)]
+pub struct FetchCounter {
+    requests: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl FetchCounter {
+    /// Adds a request with so many bytes in its answer.
+    pub fn count(&self, bytes: u64) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// What was counted, and begins again: each request is given once, whoever asks.
+    pub fn take(&self) -> FetchStats {
+        FetchStats {
+            requests: self.requests.swap(0, Ordering::Relaxed),
+            bytes: self.bytes.swap(0, Ordering::Relaxed),
+        }
+    }
+
+    fn stats(&self) -> FetchStats {
+        FetchStats {
+            requests: self.requests.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Two of them are never equal, whatever they have counted.
+impl PartialEq for FetchCounter {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
 /// One version of one object of a store, by its bytes: for files of other formats, and for drivers of one's own.
 /// [`Reader`](crate::Reader) has one inside. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -50,8 +87,7 @@ struct Known {
     pinned: Pinned,
     /// The file, where the store is a disk.
     local: OnceLock<Arc<LocalFile>>,
-    requests: AtomicU64,
-    bytes: AtomicU64,
+    counter: FetchCounter,
 }
 
 impl Object {
@@ -84,15 +120,14 @@ impl Object {
 
     /// What was asked of the store so far, for this object and its clones.
     pub fn stats(&self) -> FetchStats {
-        FetchStats {
-            requests: self.known.requests.load(Ordering::Relaxed),
-            bytes: self.known.bytes.load(Ordering::Relaxed),
-        }
+        self.known.counter.stats()
     }
 
     fn count(&self, bytes: u64) {
-        self.known.requests.fetch_add(1, Ordering::Relaxed);
-        self.known.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.known.counter.count(bytes);
+        if let Some(counter) = self.options.counter() {
+            counter.count(bytes);
+        }
     }
 
     async fn head(&self) -> Result<u64> {

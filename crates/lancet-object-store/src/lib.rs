@@ -50,7 +50,7 @@
 //!   dropped.
 //! - Retries, timeouts and credentials are the store's: set them where you build it.
 //!
-//! [`Reader::stats`] counts requests and bytes.
+//! [`Reader::stats`] counts requests and bytes, [`FetchCounter`] those of several readers together.
 //!
 //! # Untrusted files
 //!
@@ -86,7 +86,7 @@ mod writer;
 
 pub use blobs::Blobs;
 pub use error::{Error, Result};
-pub use fetch::{FetchStats, Object};
+pub use fetch::{FetchCounter, FetchStats, Object};
 pub use options::FetchOptions;
 pub use reader::Reader;
 pub use scan::{Batches, Scan};

@@ -1,6 +1,9 @@
 //! How a store is asked.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::fetch::FetchCounter;
 
 /// How a store is asked: what a request costs, by which spans are put together or cut, and how many may be under way.
 ///
@@ -24,6 +27,7 @@ pub struct FetchOptions {
     pub(crate) bytes_per_second: u64,
     pub(crate) max_request_bytes: u64,
     pub(crate) concurrency: usize,
+    pub(crate) counter: Option<Arc<FetchCounter>>,
 }
 
 impl Default for FetchOptions {
@@ -34,6 +38,7 @@ impl Default for FetchOptions {
             bytes_per_second: 50_000_000,
             max_request_bytes: 16 << 20,
             concurrency: 16,
+            counter: None,
         }
     }
 }
@@ -73,6 +78,18 @@ impl FetchOptions {
     pub fn with_concurrency(mut self, requests: usize) -> Self {
         self.concurrency = requests;
         self
+    }
+
+    /// Counts what all readers with these options ask for, together; each counts its own in any case.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Arc<FetchCounter>) -> Self {
+        self.counter = Some(counter);
+        self
+    }
+
+    /// What [`FetchOptions::with_counter`] sets.
+    pub fn counter(&self) -> Option<&Arc<FetchCounter>> {
+        self.counter.as_ref()
     }
 
     /// What [`FetchOptions::with_tail_bytes`] sets.

@@ -64,7 +64,7 @@
 //! | `plan`, `assemble`, `row_columns`, `gather` | which columns of which files; their arrays to those of the table |
 //!
 //! Reads are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files` (which
-//! keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `blobs`. On disk they never wait, so that [`Table`] and
+//! keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `zone_maps`, `blobs`. On disk they never wait, so that [`Table`] and
 //! [`TableScan`] are plain calls around them.
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -141,6 +141,8 @@ mod storage;
 #[cfg(feature = "object-store")]
 mod store;
 #[cfg(feature = "object-store")]
+mod store_fragment;
+#[cfg(feature = "object-store")]
 mod store_shape_verbs;
 #[cfg(feature = "object-store")]
 mod store_table;
@@ -155,6 +157,7 @@ mod version_file;
 mod write;
 mod write_options;
 mod write_verbs;
+mod zone_maps;
 
 #[cfg(test)]
 mod fault_tests;
@@ -187,6 +190,8 @@ pub use row_changes::TableRows;
 pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
 #[cfg(feature = "object-store")]
+pub use store_fragment::StoreFragment;
+#[cfg(feature = "object-store")]
 pub use store_table::{StoreBatches, StoreBlobs, StoreScan, StoreTable};
 #[cfg(feature = "object-store")]
 pub use store_verbs::RowStream;
@@ -196,3 +201,4 @@ pub use unknown::UnknownFields;
 pub use verify::{TableProblem, TableVerification};
 pub use write::TableChange;
 pub use write_options::{TableWriteOptions, WriteProgress};
+pub use zone_maps::FieldZones;

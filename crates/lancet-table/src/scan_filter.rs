@@ -12,11 +12,11 @@ use lancet::{Filter, RowRanges, Rows, ZoneMap};
 use crate::columns::{Column, TableProjection};
 use crate::error::{Error, Result};
 use crate::gather::{gather, has_no_width};
-use crate::plan::column_of;
 use crate::read::Reads;
 use crate::schema::{Kind, Node};
 use crate::snapshot::Snapshot;
 use crate::storage::Storage;
+use crate::zone_maps;
 
 /// With more than one row in this many left by the filter, the other columns are read whole.
 const SPARSE: u64 = 8;
@@ -59,8 +59,8 @@ impl TableFilter {
         filter.check(&columns.schema())?;
         let mut mapped = Vec::new();
         for name in &names {
-            let one = TableProjection::named(&snapshot.schema, &[name])?;
-            mapped.extend(only_leaf(one.nodes()).map(|id| ((*name).to_owned(), id)));
+            let id = zone_maps::field_of(&snapshot.schema, name)?;
+            mapped.extend(id.map(|id| ((*name).to_owned(), id)));
         }
         let (mut inputs, mut rest) = (Vec::new(), Vec::new());
         for column in wanted.columns() {
@@ -90,22 +90,10 @@ impl TableFilter {
         reads: &Reads<S>,
         place: usize,
     ) -> Result<Option<RowRanges>> {
-        let fragment = reads.snapshot.fragment(place)?;
-        let mut wanted: HashMap<usize, Vec<(&str, u32)>> = HashMap::new();
-        for (name, id) in &self.mapped {
-            if let Some((file, column)) = column_of(fragment, *id) {
-                wanted.entry(file).or_default().push((name, column));
-            }
-        }
-        let mut maps: HashMap<&str, Arc<ZoneMap>> = HashMap::new();
-        for (file, columns) in wanted {
-            let file = reads.open(place, file).await?;
-            let numbers: Vec<u32> = columns.iter().map(|(_, column)| *column).collect();
-            let request = file.file().zone_maps_of_columns(&numbers);
-            let found = file.run(request.map_err(|error| file.error(error))?).await?;
-            let named = columns.iter().zip(found);
-            maps.extend(named.filter_map(|((name, _), map)| Some((*name, map?))));
-        }
+        let found = zone_maps::of_fields(reads, place, &self.mapped).await?;
+        let named = self.mapped.iter().zip(found);
+        let maps: HashMap<&str, Arc<ZoneMap>> =
+            named.filter_map(|((name, _), zones)| Some((name.as_str(), zones.map()?))).collect();
         if maps.is_empty() {
             return Ok(None);
         }
@@ -152,15 +140,6 @@ impl TableFilter {
 
 fn has_blob(node: &Node) -> bool {
     matches!(node.kind, Kind::Blob | Kind::BlobV2) || node.children.iter().any(has_blob)
-}
-
-/// The id of the one column that a name stands for, with nothing but structs around it.
-fn only_leaf(nodes: &[Node]) -> Option<i32> {
-    match nodes {
-        [node] if node.kind == Kind::Leaf => Some(node.id),
-        [node] if node.kind == Kind::Struct => only_leaf(&node.children),
-        _ => None,
-    }
 }
 
 /// What leaves the rows of a mask.

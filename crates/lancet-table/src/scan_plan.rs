@@ -215,30 +215,11 @@ impl<S: Storage> Work<S> {
         if pruned.as_ref().is_some_and(RowRanges::is_empty) {
             return Ok(None);
         }
-        let row_bytes = self.row_bytes(place).await?;
+        let row_bytes = self.reads.row_bytes(place, &self.columns).await?;
         let most = self.batch_bytes.checked_div(row_bytes).unwrap_or(u64::MAX);
         let batch_rows = most.clamp(1, self.batch_rows);
         let pruned = pruned.map(Arc::new);
         Ok(Some(Prepared { place, numbers, pruned, batch_rows, row_bytes }))
-    }
-
-    /// About how many bytes a row takes in memory.
-    async fn row_bytes(&self, place: usize) -> Result<u64> {
-        let fragment = self.reads.snapshot.fragment(place)?;
-        let plan = FragmentPlan::new(fragment, self.columns.nodes());
-        let mut bytes = (self.columns.columns().len() as u64).saturating_mul(8);
-        let missing = plan.parts.iter().zip(self.columns.nodes());
-        let missing = missing.filter(|(part, _)| **part == Part::Missing);
-        for (_, node) in missing {
-            bytes = bytes.saturating_add(null_bytes(node.field.data_type()));
-        }
-        for wanted in &plan.files {
-            let file = self.reads.open(place, wanted.file).await?;
-            let projection = file.project(&wanted.columns, self.columns.is_described())?;
-            file.run(file.file().prepare(&projection)).await?;
-            bytes = bytes.saturating_add(file.file().row_bytes(&projection));
-        }
-        Ok(bytes)
     }
 
     pub(crate) async fn read(&self, piece: &Piece) -> Result<RecordBatch> {
@@ -253,5 +234,25 @@ impl<S: Storage> Work<S> {
             Some(filter) => filter.read(&self.reads, piece.place, &self.columns, rows).await,
             None => self.reads.read(piece.place, &self.columns, &Rows::Ranges(rows)).await,
         }
+    }
+}
+
+impl<S: Storage> Reads<S> {
+    /// About how many bytes a row takes in memory. Reads what is needed to know where its columns lie.
+    pub(crate) async fn row_bytes(&self, place: usize, columns: &TableProjection) -> Result<u64> {
+        let plan = FragmentPlan::new(self.snapshot.fragment(place)?, columns.nodes());
+        let mut bytes = (columns.columns().len() as u64).saturating_mul(8);
+        let missing = plan.parts.iter().zip(columns.nodes());
+        let missing = missing.filter(|(part, _)| **part == Part::Missing);
+        for (_, node) in missing {
+            bytes = bytes.saturating_add(null_bytes(node.field.data_type()));
+        }
+        for wanted in &plan.files {
+            let file = self.open(place, wanted.file).await?;
+            let projection = file.project(&wanted.columns, columns.is_described())?;
+            file.run(file.file().prepare(&projection)).await?;
+            bytes = bytes.saturating_add(file.file().row_bytes(&projection));
+        }
+        Ok(bytes)
     }
 }

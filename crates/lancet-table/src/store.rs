@@ -1,6 +1,6 @@
 //! Object stores as places where files of tables lie.
 
-use std::path::{Path as FilePath, PathBuf};
+use std::path::{Component, Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,11 +26,22 @@ pub(crate) struct Store {
     pub(crate) fetch: FetchOptions,
 }
 
-/// The name of an object: the parts of a path with slashes between, whatever the system has.
+/// The name of an object: the parts of a path with slashes between, whatever the system has. Names in a store have no
+/// root; base paths of tables that lie on disk do.
 fn object(path: &FilePath) -> Result<Path> {
-    let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+    let parts = path.components().filter(|part| *part != Component::RootDir);
+    let parts: Vec<&str> = parts.filter_map(|part| part.as_os_str().to_str()).collect();
     Path::parse(parts.join("/"))
         .map_err(|error| Error::Store { file: shown(path), source: Box::new(error) })
+}
+
+impl Store {
+    /// A request that is not one of an open data file's.
+    fn count(&self, bytes: u64) {
+        if let Some(counter) = self.fetch.counter() {
+            counter.count(bytes);
+        }
+    }
 }
 
 fn refused(path: &FilePath, error: object_store::Error) -> Error {
@@ -59,6 +70,7 @@ impl Storage for Store {
         let prefix = object(folder)?;
         let listed = self.store.list_with_delimiter(Some(&prefix)).await;
         let listed = listed.map_err(|error| refused(folder, error))?;
+        self.count(0);
         let names = listed.objects.iter();
         let names: Vec<String> =
             names.filter_map(|object| object.location.filename().map(str::to_owned)).collect();
@@ -69,6 +81,7 @@ impl Storage for Store {
     async fn read(&self, path: &FilePath, max_bytes: u64) -> Result<Bytes> {
         let found = self.store.get(&object(path)?).await.map_err(|error| refused(path, error))?;
         let needed = found.meta.size;
+        self.count(needed);
         if needed > max_bytes {
             let (file, option) = (shown(path), "max_metadata_bytes");
             return Err(Error::Limit { file, needed, limit: max_bytes, option });
@@ -80,6 +93,7 @@ impl Storage for Store {
         let name = object(path)?;
         if len == 0 {
             let found = self.store.head(&name).await.map_err(|error| refused(path, error))?;
+            self.count(0);
             return Ok((Bytes::new(), found.size));
         }
         let range = Some(GetRange::Bounded(start..start.saturating_add(len)));
@@ -87,6 +101,7 @@ impl Storage for Store {
         let found = self.store.get_opts(&name, options).await;
         let found = found.map_err(|error| refused(path, error))?;
         let size = found.meta.size;
+        self.count(found.range.end.saturating_sub(found.range.start));
         Ok((found.bytes().await.map_err(|error| refused(path, error))?, size))
     }
 

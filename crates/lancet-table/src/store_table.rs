@@ -77,6 +77,18 @@ impl StoreTable {
         Ok(Self { at: Opened::open(Store { store, fetch }, root, options).await? })
     }
 
+    /// The same for a store whose paths are those of the disk. Files are named in errors as they are there, and base
+    /// paths are folders on it.
+    pub async fn open_on_disk(
+        store: Arc<dyn ObjectStore>,
+        path: Path,
+        options: TableOptions,
+        fetch: FetchOptions,
+    ) -> Result<Self> {
+        let root = std::path::Path::new("/").join(path.as_ref());
+        Ok(Self { at: Opened::open(Store { store, fetch }, root, options).await? })
+    }
+
     /// Another version of the same table. Files that are open in both stay open.
     pub async fn checkout(&self, at: At) -> Result<Self> {
         Ok(Self { at: self.at.checkout(&at).await? })

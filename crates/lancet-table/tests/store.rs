@@ -1,90 +1,21 @@
 //! Tables in an object store: the rows of the same table on disk, and what the store is asked for.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "support/requests.rs"]
+mod requests;
 mod support;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path as FilePath;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use futures::TryStreamExt;
-use futures::stream::BoxStream;
 use lancet::arrow::array::RecordBatch;
 use lancet::{Filter, RowRanges};
-use lancet_object_store::object_store::memory::InMemory;
+use lancet_object_store::object_store::ObjectStoreExt as _;
 use lancet_object_store::object_store::path::Path;
-use lancet_object_store::object_store::{
-    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
-};
 use lancet_table::{At, StoreScan, StoreTable, Table, TableScan};
-
-/// A store in memory that notes what it is asked for.
-#[derive(Debug, Default)]
-struct Noted {
-    store: InMemory,
-    asked: Mutex<Vec<String>>,
-}
-
-impl Noted {
-    fn asked(&self) -> Vec<String> {
-        std::mem::take(&mut self.asked.lock().unwrap())
-    }
-
-    fn note(&self, what: &str, path: Option<&Path>) {
-        let path = path.map(|path| path.to_string()).unwrap_or_default();
-        self.asked.lock().unwrap().push(format!("{what} {path}"));
-    }
-}
-
-impl fmt::Display for Noted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Noted")
-    }
-}
-
-#[async_trait]
-impl ObjectStore for Noted {
-    async fn put_opts(&self, to: &Path, bytes: PutPayload, how: PutOptions) -> Result<PutResult> {
-        self.store.put_opts(to, bytes, how).await
-    }
-
-    async fn put_multipart_opts(
-        &self,
-        to: &Path,
-        how: PutMultipartOptions,
-    ) -> Result<Box<dyn MultipartUpload>> {
-        self.store.put_multipart_opts(to, how).await
-    }
-
-    async fn get_opts(&self, from: &Path, how: GetOptions) -> Result<GetResult> {
-        self.note("get", Some(from));
-        self.store.get_opts(from, how).await
-    }
-
-    fn delete_stream(
-        &self,
-        paths: BoxStream<'static, Result<Path>>,
-    ) -> BoxStream<'static, Result<Path>> {
-        self.store.delete_stream(paths)
-    }
-
-    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.note("list", prefix);
-        self.store.list(prefix)
-    }
-
-    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        self.note("list", prefix);
-        self.store.list_with_delimiter(prefix).await
-    }
-
-    async fn copy_opts(&self, from: &Path, to: &Path, how: CopyOptions) -> Result<()> {
-        self.store.copy_opts(from, to, how).await
-    }
-}
+use requests::Noted;
 
 async fn stored(files: &BTreeMap<String, Vec<u8>>) -> Arc<Noted> {
     let store = Arc::new(Noted::default());

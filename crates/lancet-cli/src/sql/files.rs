@@ -1,4 +1,4 @@
-//! Files, folders and patterns as tables.
+//! Files, folders, patterns and Lance tables as tables.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,23 +17,22 @@ use datafusion::datasource::listing::{
 };
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::session_state::SessionState;
-use lancet::ReadOptions;
-use lancet_datafusion::LanceFormat;
+use lancet_datafusion::{LanceFormat, LanceTable, LanceTableOptions};
 
 use super::errors::refused;
 use crate::error::Error;
-use crate::format::{Compression, Format, is_table};
+use crate::format::{Compression, Format};
 
 /// Makes tables of names that look like files.
 pub(super) struct Files {
     state: SessionState,
-    read: ReadOptions,
+    tables: LanceTableOptions,
 }
 
 impl Files {
-    /// Lance files are read in this way.
-    pub(super) fn new(state: SessionState, read: ReadOptions) -> Self {
-        Self { state, read }
+    /// Lance files and tables are read in this way.
+    pub(super) fn new(state: SessionState, tables: LanceTableOptions) -> Self {
+        Self { state, tables }
     }
 }
 
@@ -42,6 +41,10 @@ impl UrlTableFactory for Files {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         if !name.contains(['.', '/', '\\']) {
             return Ok(None);
+        }
+        let runtime = self.state.runtime_env();
+        if let Some(table) = LanceTable::find(runtime, name, self.tables.clone()).await? {
+            return Ok(Some(Arc::new(table)));
         }
         let (format, ending) = self.format_of(Path::new(name))?;
         let options = ListingOptions::new(format).with_file_extension(ending);
@@ -72,13 +75,6 @@ impl Files {
         let pattern = path.to_string_lossy().contains(['*', '?', '[']);
         let mut example = path.to_path_buf();
         if path.is_dir() {
-            if is_table(path) {
-                return plan_err!(
-                    "{name}: is a Lance table, not a file; read one by one, its files would show \
-                     rows that are deleted and hide others, so write it to a file first, with a \
-                     program that reads tables"
-                );
-            }
             match first_file(path) {
                 Some(file) => example = file,
                 None => return plan_err!("{name}: has no files of a format that lancet knows"),
@@ -92,7 +88,9 @@ impl Files {
             );
         }
         let format: Arc<dyn FileFormat> = match Format::from_path(&example).map_err(plan)? {
-            Format::Lance => Arc::new(LanceFormat::default().with_read_options(self.read.clone())),
+            Format::Lance => Arc::new(
+                LanceFormat::default().with_read_options(self.tables.read_options().clone()),
+            ),
             Format::ArrowFile | Format::ArrowStream => Arc::new(ArrowFormat),
             Format::Parquet => Arc::new(ParquetFormat::default()),
             Format::Csv => Arc::new(CsvFormat::default().with_has_header(true)),

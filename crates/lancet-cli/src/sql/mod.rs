@@ -63,12 +63,17 @@ Examples:
   lancet sql \"SELECT * FROM 'data/' ORDER BY id\" -o sorted.lance --memory-limit 2GB
   lancet sql \"SUMMARIZE 'orders.lance'\"             least, greatest and distinct values of each column
   lancet sql \"DESCRIBE 'orders.lance'\"              names and types of the columns
+  lancet sql \"SELECT count(*) FROM 'cities.lance@3'\"  version 3 of a Lance table; see below
+  lancet sql \"SELECT _rowid, name FROM 'cities.lance'\" --with-row-id
   lancet sql \"EXPLAIN ANALYZE SELECT max(price) FROM 'orders.lance' WHERE id < 1000\"
   lancet sql --file report.sql
   lancet sql < report.sql
 
 Tables are files, folders or patterns in quotes: .lance, .parquet .pq, .arrow .feather, .csv,
-.jsonl .ndjson. In a folder such as data/year=2025/ the names of folders are columns. Without
+.jsonl .ndjson. A folder that is a Lance table is read as one: its rows without the deleted ones, at
+its latest version, or at the one named behind an @: 'cities.lance@3' is version 3,
+'cities.lance@released' a tag or a branch, 'cities.lance@test:3' version 3 of a branch. A statement
+reads one version, whatever is written meanwhile. In other folders such as data/year=2025/ the names of folders are columns. Without
 ORDER BY, the rows of files come in the order of the files, files in the order of their names.
 
 Statements are those of DataFusion; several have semicolons between them. The rows of each are

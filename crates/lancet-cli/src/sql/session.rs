@@ -10,7 +10,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use lancet::ReadOptions;
-use lancet_datafusion::LanceFormatFactory;
+use lancet_datafusion::{LanceFormatFactory, LanceTableOptions};
 
 use super::disk::Disk;
 use super::files::Files;
@@ -31,6 +31,15 @@ pub(super) struct Resources {
     /// Read all rows of Lance files instead of leaving out what their zone maps exclude
     #[arg(long)]
     no_zone_maps: bool,
+    /// Give Lance tables a column _rowid
+    #[arg(long)]
+    with_row_id: bool,
+    /// Give Lance tables a column _rowaddr
+    #[arg(long)]
+    with_row_address: bool,
+    /// Give Lance tables columns _row_created_at_version and _row_last_updated_at_version
+    #[arg(long)]
+    with_row_versions: bool,
 }
 
 impl Resources {
@@ -69,9 +78,17 @@ impl Resources {
         let format = Arc::new(LanceFormatFactory::new(read.clone()));
         ctx.state_ref().write().register_file_format(format, true)?;
         let catalogs = ctx.state().catalog_list().clone();
-        let files = Arc::new(Files::new(ctx.state(), read));
+        let files = Arc::new(Files::new(ctx.state(), self.tables(read)));
         ctx.register_catalog_list(Arc::new(DynamicFileCatalog::new(catalogs, files)));
         Ok(ctx)
+    }
+
+    fn tables(&self, read: ReadOptions) -> LanceTableOptions {
+        LanceTableOptions::default()
+            .with_read_options(read)
+            .with_row_ids(self.with_row_id)
+            .with_row_addresses(self.with_row_address)
+            .with_row_versions(self.with_row_versions)
     }
 
     fn read_options(&self) -> ReadOptions {

@@ -13,6 +13,9 @@ mod demo;
 mod endless;
 mod errors;
 mod foreign;
+#[cfg(feature = "sql")]
+#[path = "../../../lancet-table/tests/support/mod.rs"]
+mod golden;
 mod help;
 mod lancet;
 mod mutants;
@@ -36,6 +39,8 @@ mod sql;
 mod sql_files;
 #[cfg(all(feature = "sql", unix))]
 mod sql_shell;
+#[cfg(feature = "sql")]
+mod sql_tables;
 mod stats;
 mod text;
 #[path = "../support/verbs.rs"]

@@ -361,11 +361,7 @@ fn errors_say_what_to_do() {
     contains("SELECT * FROM people", "FROM 'data.lance'");
     contains("SELECT * FROM people.lance", "FROM 'data.lance'");
     contains("SELECT * FROM 'note.txt'", "unknown ending");
-    contains(
-        "SELECT * FROM 'set.lance'",
-        "set.lance: is a Lance table, not a file; read one by one, its files would show rows that \
-         are deleted",
-    );
+    contains("SELECT * FROM 'set.lance'", "set.lance: the table has no versions");
     contains("SELECT * FROM 'x*.lance'", "x*.lance: no file");
     let is = |query: &str, message: &str| assert_eq!(failed(query), message, "{query}");
     is(

@@ -10,10 +10,10 @@ use datafusion::arrow::compute::{not, nullif};
 use datafusion::arrow::datatypes::{DataType, Field, Fields};
 
 /// Numbers that are as good as random.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn next(&mut self, below: u64) -> u64 {
+    pub(super) fn next(&mut self, below: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -26,7 +26,7 @@ impl Random {
 }
 
 /// Some columns are sorted, some clustered, some neither; most have nulls in places.
-fn table(rows: i64) -> RecordBatch {
+pub(super) fn table(rows: i64) -> RecordBatch {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut maybe = |n: i64| random.next(10) > 0 || n % 3 == 0;
     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows));
@@ -111,7 +111,7 @@ fn column(random: &mut Random) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-fn filter(random: &mut Random, depth: u64) -> String {
+pub(super) fn filter(random: &mut Random, depth: u64) -> String {
     if depth > 0 && random.next(3) > 0 {
         let (a, b) = (filter(random, depth - 1), filter(random, depth - 1));
         return match random.next(5) {

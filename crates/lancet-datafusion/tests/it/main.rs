@@ -1,9 +1,14 @@
-//! Queries over Lance files, and what they read.
+//! Queries over Lance files and tables, and what they read.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bounds;
+#[path = "../../../lancet/tests/support/compare.rs"]
+mod compare;
 mod filters;
+#[path = "../../../lancet-table/tests/support/mod.rs"]
+mod golden;
+mod made;
 #[path = "../../../lancet/tests/support/mutate/mod.rs"]
 #[expect(dead_code, reason = "flips and truncations are for other tests")]
 mod mutate;
@@ -13,12 +18,16 @@ mod reads;
 mod replaced;
 #[path = "../../../lancet/tests/support/small.rs"]
 mod small;
+mod table_filters;
+mod table_names;
+mod table_plans;
+mod tables;
 #[path = "../../examples/tpch/mod.rs"]
 mod tpch;
 mod tpch_results;
 mod writes;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;

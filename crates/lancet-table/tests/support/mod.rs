@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+/// The folder of these tests. Those of other crates use what lies here too.
+fn here() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../lancet-table/tests")
+}
+
 /// A file of the corpus, where it is there.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden").join(path);
@@ -14,7 +19,7 @@ pub fn shared(path: &str) -> Option<PathBuf> {
 }
 
 pub fn kept(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests").join(name)
+    here().join("manifests").join(name)
 }
 
 pub fn json(path: &Path) -> Value {
@@ -65,7 +70,7 @@ pub fn write_into(files: &BTreeMap<String, Vec<u8>>, folder: &Path) {
 
 /// The tables that are kept here, and all of the corpus where it is there: the index and the folder it lies in.
 pub fn indexes() -> Vec<(Value, PathBuf)> {
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables/index.json");
+    let kept = here().join("tables/index.json");
     let shared = shared("tables/index.json");
     if shared.is_none() {
         println!("the whole corpus is not here; only the kept tables run");

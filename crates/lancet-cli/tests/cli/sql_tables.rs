@@ -1,0 +1,109 @@
+//! Queries over Lance tables.
+
+use std::path::Path;
+
+use crate::golden;
+use crate::lancet::{Dir, Ran};
+
+/// A table of the reference in a folder, with what each of its versions holds.
+fn unpacked(dir: &Dir, name: &str) {
+    let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lancet-table/tests/tables");
+    let files = golden::unpack(&tables.join(format!("{name}.tar")));
+    golden::write_into(&files, &dir.path(""));
+    std::fs::rename(dir.path("table"), dir.path("t.lance")).unwrap();
+}
+
+fn sql(dir: &Dir, query: &str, options: &str) -> Ran {
+    let output = dir.command("sql").arg(query).args(options.split_whitespace()).output().unwrap();
+    Ran::new(query, output)
+}
+
+#[test]
+fn every_version_is_read_without_its_deleted_rows() {
+    let index =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../lancet-table/tests/tables/index.json");
+    let mut seen = 0;
+    for entry in golden::json(&index)["tables"].as_array().unwrap() {
+        let name = entry["name"].as_str().unwrap();
+        if name.starts_with("shallow") {
+            continue; // reads files of another table
+        }
+        let dir = Dir::new(&format!("sql-table-{name}"));
+        unpacked(&dir, name);
+        let columns = "k,_rowid,_rowaddr,_row_created_at_version,_row_last_updated_at_version";
+        let options = "--format csv --with-row-id --with-row-address --with-row-versions";
+        for version in entry["versions"].as_array().unwrap() {
+            let (number, file) = (&version["version"], version["expect"].as_str().unwrap());
+            let want =
+                dir.lancet(&format!("cat expect/{file} --columns {columns} --format csv")).ok();
+            let query = format!("SELECT {columns} FROM 't.lance@{number}'");
+            assert_eq!(sql(&dir, &query, options).ok(), want, "{name}, version {number}");
+            seen += 1;
+        }
+        for (branch, expected) in entry["branches"].as_object().unwrap() {
+            for version in expected["versions"].as_array().unwrap() {
+                let (number, file) = (&version["version"], version["expect"].as_str().unwrap());
+                let want =
+                    dir.lancet(&format!("cat expect/{file} --columns {columns} --format csv")).ok();
+                let query = format!("SELECT {columns} FROM 't.lance@{branch}:{number}'");
+                assert_eq!(sql(&dir, &query, options).ok(), want, "{name}, {branch}:{number}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+#[test]
+fn tables_are_described_and_summarized() {
+    let dir = Dir::new("sql-table-shown");
+    unpacked(&dir, "rebased_v20");
+    let count = sql(&dir, "SELECT count(*) AS n FROM 't.lance'", "--format csv").ok();
+    let keys = sql(&dir, "SELECT count(k) AS n FROM 't.lance'", "--format csv").ok();
+    assert_eq!(count, keys);
+    let described = sql(&dir, "DESCRIBE 't.lance'", "--format csv").ok();
+    assert!(
+        described.starts_with("column_name,data_type,is_nullable\nk,Int64,YES\n"),
+        "{described}"
+    );
+    let summary = sql(&dir, "SUMMARIZE 't.lance'", "--format csv").ok();
+    let rows = count.lines().nth(1).unwrap();
+    let of_keys = summary.lines().nth(1).unwrap();
+    assert!(of_keys.starts_with("k,Int64,") && of_keys.contains(&format!(",{rows},")), "{summary}");
+    let first = sql(&dir, "FROM 't.lance' LIMIT 1", "--format csv").ok();
+    assert_eq!(first.lines().count(), 2);
+    let plan = sql(&dir, "EXPLAIN SELECT k FROM 't.lance' WHERE k > 3", "").ok();
+    assert!(plan.contains("fragment-") && plan.contains("predicate=k@0 > 3"), "{plan}");
+    // Into other formats, and joined with other versions of itself.
+    sql(&dir, "SELECT * FROM 't.lance'", "-o out.lance").ok();
+    let back = sql(&dir, "SELECT count(*) AS n FROM 'out.lance'", "--format csv").ok();
+    assert_eq!(back, count);
+    let both = "SELECT count(*) AS n FROM 't.lance' a JOIN 't.lance@1' b USING (k)";
+    assert!(sql(&dir, both, "--format csv").ok().starts_with("n\n"));
+    let create = "CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION 't.lance/' OPTIONS ('table.version' '1'); \
+                  SELECT count(*) AS n FROM t";
+    let first = sql(&dir, "SELECT count(k) AS n FROM 't.lance@1'", "--format csv").ok();
+    assert_eq!(sql(&dir, create, "--format csv").ok(), first);
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let dir = Dir::new("sql-table-errors");
+    unpacked(&dir, "rebased_v20");
+    std::fs::create_dir_all(dir.path("empty.lance/_versions")).unwrap();
+    let failed = |query: &str, part: &str| {
+        let error = sql(&dir, query, "").failed();
+        assert!(error.contains(part), "{query}: {error}");
+    };
+    failed("SELECT * FROM 't.lance@99'", "there is no version 99; there are versions from 1 to ");
+    failed("SELECT * FROM 't.lance@night'", "t.lance: there is no tag and no branch `night`");
+    failed("SELECT * FROM 'nobody.lance@3'", "nobody.lance@3: no such file");
+    failed("SELECT * FROM 'empty.lance'", "empty.lance: the table has no versions");
+    failed("SELECT _rowid FROM 't.lance'", "there is no column `_rowid`");
+    // Files of a table are not read one by one, however they are named.
+    for name in ["t.lance/data/", "t.lance/data/*.lance", "."] {
+        failed(&format!("SELECT count(k) FROM '{name}'"), "is a data file of a Lance table");
+    }
+    unpacked(&dir, "broken_data_file_cut");
+    failed("SELECT * FROM 't.lance'", "t.lance/data/");
+}
