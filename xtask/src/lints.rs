@@ -17,7 +17,7 @@ const EVERYTHING: [&str; 5] = [
     "--exclude",
     "xtask",
     "--features",
-    "lancet-cli/sql,lancet-cli/cloud,lancet-object-store/aws",
+    "lancet-cli/sql,lancet-cli/cloud,lancet-object-store/aws,lancet-table/object-store",
 ];
 
 /// Cargo over the whole workspace, whose crates are linted as they are compiled. A warning is an error.

@@ -74,9 +74,8 @@ impl Files {
         if path.is_dir() {
             if is_table(path) {
                 return plan_err!(
-                    "{name}: is a Lance table, not a file; read one by one, its files would show \
-                     rows that are deleted and hide others, so write it to a file first, with a \
-                     program that reads tables"
+                    "{name}: is a Lance table, not a file; write its rows to one first: \
+                     lancet convert {name} rows.lance"
                 );
             }
             match first_file(path) {

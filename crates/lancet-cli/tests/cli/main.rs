@@ -37,6 +37,7 @@ mod sql_files;
 #[cfg(all(feature = "sql", unix))]
 mod sql_shell;
 mod stats;
+mod tables;
 mod text;
 #[path = "../support/verbs.rs"]
 mod verbs;

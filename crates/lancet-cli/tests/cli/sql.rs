@@ -363,8 +363,8 @@ fn errors_say_what_to_do() {
     contains("SELECT * FROM 'note.txt'", "unknown ending");
     contains(
         "SELECT * FROM 'set.lance'",
-        "set.lance: is a Lance table, not a file; read one by one, its files would show rows that \
-         are deleted",
+        "set.lance: is a Lance table, not a file; write its rows to one first: \
+         lancet convert set.lance rows.lance",
     );
     contains("SELECT * FROM 'x*.lance'", "x*.lance: no file");
     let is = |query: &str, message: &str| assert_eq!(failed(query), message, "{query}");
