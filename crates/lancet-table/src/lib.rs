@@ -65,7 +65,8 @@
 //!
 //! Reads are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files` (which
 //! keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `blobs`. On disk they never wait, so that [`Table`] and
-//! [`TableScan`] are plain calls around them.
+//! [`TableScan`] are plain calls around them. `inspect`, `statistics` and `verify` look at whole versions on disk: what they are
+//! made of, what zone maps say about their columns, whether they are sound.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -91,6 +92,7 @@ mod files;
 pub mod flags;
 pub mod fragment;
 mod gather;
+mod inspect;
 mod local;
 mod locks;
 pub mod manifest;
@@ -110,6 +112,7 @@ mod scan_filter;
 mod scan_plan;
 mod schema;
 mod snapshot;
+mod statistics;
 mod storage;
 #[cfg(feature = "object-store")]
 mod store;
@@ -132,14 +135,18 @@ pub use error::{Error, Result};
 pub use fields::Field;
 pub use flags::Flags;
 pub use fragment::Fragment;
+pub use inspect::{
+    ColumnOwner, DataFileReport, DeletionFileReport, FragmentReport, TableColumnReport, TableReport,
+};
 pub use manifest::{BasePath, Limits, Manifest, Writer};
 pub use names::{Naming, VersionName, Versions};
 pub use options::{At, TableOptions};
 pub use refs::{Branch, Tag};
 pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
+pub use statistics::{KnownStatistics, TableColumnStatistics};
 #[cfg(feature = "object-store")]
 pub use store_table::{StoreBatches, StoreBlobs, StoreScan, StoreTable};
 pub use table::Table;
 pub use unknown::UnknownFields;
-pub use verify::{TableProblem, TableVerification};
+pub use verify::{TableProblem, TableVerification, VerifyProgress};
