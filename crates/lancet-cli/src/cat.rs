@@ -3,10 +3,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use lancet::ReadOptions;
+
 use crate::copy::Destination;
 use crate::error::Result;
 use crate::input::{Selection, TextOptions};
-use crate::places::{self, FormatName, InputFile};
+use crate::places::{self, FormatName, InputFile, TableArgs};
 use crate::rows::RowRange;
 use crate::{claims, joined};
 
@@ -22,6 +24,7 @@ Examples:
   lancet cat 'part-*.lance' -o whole.lance
   lancet cat orders.lance -o - --to arrows | other-program
   other-program | lancet cat - --from csv
+  lancet cat cities.lance/ --version 3 --with-row-id     a table
 
 Rows of several files come one after the other, and are counted over all of them.";
 
@@ -29,7 +32,7 @@ Rows of several files come one after the other, and are counted over all of them
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Files to read: paths, patterns such as 'part-*.csv', URLs, - for standard input
+    /// Files or tables to read: paths, patterns such as 'part-*.csv', URLs, - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Columns to read; nested ones with dots: a,b.c
@@ -48,6 +51,8 @@ pub struct Args {
     destination: Destination,
     #[command(flatten)]
     text: TextOptions,
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 /// Runs the command.
@@ -55,7 +60,8 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let files = places::expand(&args.files)?;
     args.destination.check_all(files.paths.iter().map(PathBuf::as_path))?;
     let open = |path: &PathBuf| {
-        InputFile::open(path, args.from.as_ref(), &args.destination.access)?
+        let (from, access) = (args.from.as_ref(), &args.destination.access);
+        InputFile::or_table(path, from, access, &args.table, ReadOptions::default())?
             .with_text(&args.text, quiet)
     };
     let files = files.paths.iter().map(open).collect::<Result<Vec<_>>>()?;

@@ -12,7 +12,7 @@ use crate::input::{Selection, TextOptions};
 use crate::jobs::{self, Job};
 use crate::lines::{Report, Width};
 use crate::output::OutputFile;
-use crate::places::{Access, FormatName, InputFile, Target};
+use crate::places::{Access, FormatName, InputFile, TableArgs, Target};
 use crate::summary::{Converted, Summary};
 use crate::{claims, copy, explain, terminal, units};
 
@@ -100,6 +100,8 @@ pub struct Args {
     width: Width,
     #[command(flatten)]
     text: TextOptions,
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 /// One `--set`.
@@ -201,11 +203,12 @@ impl Args {
         if replaced && self.no_clobber {
             return Err(Error::new("exists already, and --no-clobber keeps it").about(name));
         }
-        let file = InputFile::open(&job.input, self.from.as_ref(), &self.access)?
+        let (from, options) = (self.from.as_ref(), self.read_options());
+        let file = InputFile::or_table(&job.input, from, &self.access, &self.table, options)?
             .with_text(&self.text, quiet)?;
         self.check_memory_limit(&file, &job.target)?;
         let reader = match file.format() {
-            Format::Lance => Some(file.reader_with(self.read_options())?),
+            Format::Lance if file.table().is_none() => Some(file.reader_with(self.read_options())?),
             _ => None,
         };
         let selection = Selection::default();

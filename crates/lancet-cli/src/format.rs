@@ -111,9 +111,9 @@ pub fn is_table(path: &Path) -> bool {
 pub fn check_is_file(path: &Path) -> Result<()> {
     match path.metadata() {
         Ok(found) if found.is_dir() && is_table(path) => Err(Error::new(format!(
-            "{}: is a Lance table, not a file; its files one by one would show deleted rows and \
-             lack columns that were added later, so write its rows to one file with the program \
-             that keeps it, and read that",
+            "{}: is a Lance table, not a file, and this command reads files; write its rows to one \
+             and read that: lancet convert {} rows.lance",
+            path.display(),
             path.display()
         ))),
         Ok(found) if found.is_dir() => Err(Error::new(format!(

@@ -44,6 +44,7 @@ mod time_zones;
 mod units;
 mod verify;
 mod version;
+mod versions;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -98,6 +99,8 @@ enum Command {
     Verify(verify::Args),
     /// Compare the encodings each column could have, and recommend one
     Analyze(analyze::Args),
+    /// Show the versions of a table
+    Versions(versions::Args),
     /// Show the row ids of a table, fragment by fragment
     RowIds(row_ids::Args),
     /// See what lancet does, on made-up data and beside Parquet
@@ -169,6 +172,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Stats(args) => stats::run(args, out),
         Command::Verify(args) => verify::run(args, cli.quiet, out),
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
+        Command::Versions(args) => versions::run(args, out),
         Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),
         Command::Completions(args) => completions::run(args, program(), out),

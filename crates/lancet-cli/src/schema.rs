@@ -5,12 +5,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, Field, SchemaRef};
+use lancet::ReadOptions;
 use serde_json::{Map, Value, json};
 
-use crate::error::Result;
+use crate::error::{InFile, Result};
 use crate::format::Format;
 use crate::input::{Selection, TextOptions};
-use crate::places::{self, Access, FormatName, InputFile};
+use crate::places::{self, Access, FormatName, InputFile, TableArgs};
 use crate::{terminal, units};
 
 const EXAMPLES: &str = "\
@@ -18,6 +19,7 @@ Examples:
   lancet schema orders.lance
   lancet schema orders.lance --json
   lancet schema orders.parquet
+  lancet schema cities.lance/ --version 3     a table
   lancet schema 'part-*.lance' --json | jq '.[].rows'
 
 JSON is one object for one file, and a list of them for several or for a pattern.";
@@ -26,7 +28,7 @@ JSON is one object for one file, and a list of them for several or for a pattern
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Files to read: paths, patterns such as 'part-*.lance', URLs, - for standard input
+    /// Files or tables to read: paths, patterns such as 'part-*.lance', URLs, - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Print JSON
@@ -39,11 +41,13 @@ pub struct Args {
     access: Access,
     #[command(flatten)]
     text: TextOptions,
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 /// What a file says about itself.
 struct Described {
-    format: Format,
+    format: &'static str,
     version: Option<String>,
     rows: Option<u64>,
     schema: SchemaRef,
@@ -75,10 +79,18 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
 
 impl Args {
     fn describe(&self, path: &Path, quiet: bool) -> Result<Described> {
-        let file = InputFile::open(path, self.from.as_ref(), &self.access)?
+        let (from, access, options) = (self.from.as_ref(), &self.access, ReadOptions::default());
+        let file = InputFile::or_table(path, from, access, &self.table, options)?
             .with_text(&self.text, quiet)?;
-        let format = file.format();
-        if format == Format::Lance {
+        let format = file.format().name();
+        if let Some(input) = file.table() {
+            let columns = input.table.project(input.columns(&[])).in_file(path)?;
+            let rows = Some(input.table.num_rows().in_file(path)?);
+            let version = Some(input.table.version().to_string());
+            let (format, schema) = ("Lance table, version", columns.schema());
+            return Ok(Described { format, version, rows, schema });
+        }
+        if file.format() == Format::Lance {
             let reader = file.reader()?;
             let version = Some(reader.version().to_string());
             let (schema, rows) = (reader.schema(), Some(reader.num_rows()));
@@ -93,7 +105,7 @@ impl Described {
     fn to_json(&self, path: &Path) -> Value {
         json!({
             "file": path.display().to_string(),
-            "format": self.format.name(),
+            "format": self.format.trim_end_matches(", version"),
             "version": self.version,
             "rows": self.rows,
             "metadata": metadata_json(self.schema.metadata()),
@@ -104,7 +116,7 @@ impl Described {
     fn write(&self, path: &Path, out: &mut dyn Write) -> Result<()> {
         let version = self.version.as_ref().map(|v| format!(" {v}")).unwrap_or_default();
         let rows = self.rows.map(|n| format!(", {}", units::rows(n))).unwrap_or_default();
-        let (path, format) = (path.display(), self.format.name());
+        let (path, format) = (path.display(), self.format);
         terminal::line(out, &format!("{path}: {format}{version}{rows}"))?;
         for field in self.schema.fields() {
             write_field(field, 1, out)?;

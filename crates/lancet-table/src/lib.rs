@@ -65,7 +65,8 @@
 //!
 //! Reads are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files` (which
 //! keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `zone_maps`, `blobs`. On disk they never wait, so that [`Table`] and
-//! [`TableScan`] are plain calls around them.
+//! [`TableScan`] are plain calls around them. `inspect`, `statistics` and `verify` look at whole versions on disk: what they are
+//! made of, what zone maps say about their columns, whether they are sound.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -106,6 +107,7 @@ pub mod flags;
 pub mod fragment;
 mod gather;
 pub mod indexes;
+mod inspect;
 mod lineage;
 mod live_rows;
 mod local;
@@ -137,6 +139,7 @@ mod schema;
 mod schema_change;
 mod shape_verbs;
 mod snapshot;
+mod statistics;
 mod storage;
 #[cfg(feature = "object-store")]
 mod store;
@@ -182,6 +185,9 @@ pub use fields::Field;
 pub use flags::Flags;
 pub use fragment::Fragment;
 pub use indexes::IndexEntry;
+pub use inspect::{
+    ColumnOwner, DataFileReport, DeletionFileReport, FragmentReport, TableColumnReport, TableReport,
+};
 pub use manifest::{BasePath, Limits, Manifest, Writer};
 pub use names::{Naming, VersionName, Versions};
 pub use options::{At, TableOptions};
@@ -189,6 +195,7 @@ pub use refs::{Branch, Tag};
 pub use row_changes::TableRows;
 pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
+pub use statistics::{KnownStatistics, TableColumnStatistics};
 #[cfg(feature = "object-store")]
 pub use store_fragment::StoreFragment;
 #[cfg(feature = "object-store")]
@@ -198,7 +205,7 @@ pub use store_verbs::RowStream;
 pub use table::Table;
 pub use transaction::{Operation, Transaction};
 pub use unknown::UnknownFields;
-pub use verify::{TableProblem, TableVerification};
+pub use verify::{TableProblem, TableVerification, VerifyProgress};
 pub use write::TableChange;
 pub use write_options::{TableWriteOptions, WriteProgress};
 pub use zone_maps::FieldZones;

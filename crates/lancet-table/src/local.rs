@@ -29,6 +29,22 @@ pub(crate) fn list(folder: &Path) -> Result<Option<Vec<String>>> {
     Ok(Some(names))
 }
 
+/// Bytes of the files in a folder, those in folders below left out; 0 if there is no such folder.
+pub(crate) fn folder_bytes(folder: &Path) -> Result<u64> {
+    let failed = |source| Error::Io { context: format!("list {}", folder.display()), source };
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut bytes = 0_u64;
+    for entry in entries {
+        let found = entry.and_then(|entry| entry.metadata()).map_err(failed)?;
+        bytes = bytes.saturating_add(if found.is_file() { found.len() } else { 0 });
+    }
+    Ok(bytes)
+}
+
 /// A regular file and its size. Who opens a pipe waits for a writer, so its kind is asked for first.
 pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
     let failed = |source| Error::Io { context: format!("open {}", path.display()), source };

@@ -62,13 +62,7 @@ impl<S: Storage> Opened<S> {
             (At::Version(version), _) => (None, Some(*version)),
             (At::Latest | At::Instant(_) | At::Tag(_), _) => (None, None),
         };
-        let root = match branch.filter(|name| *name != "main") {
-            Some(name) => {
-                check_branch(name)?;
-                main.join(TREE_DIR).join(name)
-            }
-            None => main.clone(),
-        };
+        let root = branch_root(&main, branch)?;
         let versions = list_versions(storage, &root, branch).await?;
         let manifest = match at {
             At::Instant(instant) => {
@@ -178,6 +172,27 @@ async fn read_tag<S: Storage>(storage: &S, main: &Path, name: &str) -> Result<Ta
         other => other,
     })?;
     Tag::parse(&path.display().to_string(), name.to_owned(), &bytes)
+}
+
+/// The versions of the table in a folder, or of one of its branches.
+pub(crate) async fn versions<S: Storage>(
+    storage: &S,
+    main: &Path,
+    branch: Option<&str>,
+) -> Result<Versions> {
+    let root = branch_root(main, branch)?;
+    list_versions(storage, &root, branch).await
+}
+
+/// The folder of a branch, or of the table itself.
+fn branch_root(main: &Path, branch: Option<&str>) -> Result<PathBuf> {
+    match branch.filter(|name| *name != "main") {
+        Some(name) => {
+            check_branch(name)?;
+            Ok(main.join(TREE_DIR).join(name))
+        }
+        None => Ok(main.to_owned()),
+    }
 }
 
 pub(crate) async fn list_versions<S: Storage>(

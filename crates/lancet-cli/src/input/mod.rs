@@ -217,7 +217,7 @@ fn misfit_message(misfit: &Misfit, row: u64, line: u64, inferred_records: usize)
 }
 
 /// Rows of a batch of about [`BATCH_BYTES`], where rows have at least `bytes_per_row`.
-fn batch_rows(schema: &SchemaRef, bytes_per_row: u64) -> usize {
+pub fn batch_rows(schema: &SchemaRef, bytes_per_row: u64) -> usize {
     let guessed = schema.fields().iter().map(|f| value_bytes(f.data_type())).sum::<u64>();
     let rows = BATCH_BYTES / guessed.max(bytes_per_row).max(1);
     usize::try_from(rows.clamp(1, BATCH_ROWS)).unwrap_or(1)

@@ -3,6 +3,7 @@
 //! | place | what happens |
 //! |---|---|
 //! | disk | it is read where it is |
+//! | folder of a table | rows are read, as of a file; nothing else is |
 //! | standard input, a named pipe | all of it goes to a temporary file: readers seek |
 //! | URL of a Lance file | what is needed is fetched when it is needed |
 //! | URL of another file | all of it goes to a temporary file |
@@ -14,9 +15,9 @@ use std::sync::Arc;
 
 use lancet::{FileReader, ReadOptions, Source};
 
-use super::{Access, FormatName, Place, Remote, Temporary};
+use super::{Access, FormatName, InputTable, Place, Remote, TableArgs, Temporary};
 use crate::error::{Error, InFile, Result};
-use crate::format::{Format, check_is_file, check_is_lance};
+use crate::format::{Format, check_is_file, check_is_lance, is_table};
 use crate::input::{self, Input, Selection, TextOptions};
 
 /// A file to read.
@@ -29,6 +30,8 @@ pub struct InputFile {
     bytes: u64,
     /// The bytes of a Lance file behind a URL.
     source: Option<Arc<dyn Source>>,
+    /// Where it is none, but a table.
+    table: Option<InputTable>,
     /// Shared with the batches, which are read later.
     temporary: Option<Arc<Temporary>>,
     /// How text is read.
@@ -61,6 +64,28 @@ impl InputFile {
                 }
                 Ok(Self::on_disk(&disk, by_name()?, metadata.len()))
             }
+        }
+    }
+
+    /// A file of any format, or a table.
+    pub fn or_table(
+        path: &Path,
+        from: Option<&FormatName>,
+        access: &Access,
+        table: &TableArgs,
+        options: ReadOptions,
+    ) -> Result<Self> {
+        match Place::of(path)? {
+            Place::Disk(disk) if is_table(&disk) => {
+                let table = table.open(&disk, options)?;
+                let file = Self::on_disk(&disk, Format::Lance, table.size_bytes());
+                Ok(Self { table: Some(table), ..file })
+            }
+            _ if *table != TableArgs::default() => Err(Error::Usage(format!(
+                "{}: is no table, so it has no versions, tags, branches and row ids",
+                path.display()
+            ))),
+            _ => Self::open(path, from, access),
         }
     }
 
@@ -130,8 +155,8 @@ impl InputFile {
     }
 
     fn new(name: PathBuf, path: PathBuf, format: Format, bytes: u64) -> Self {
-        let (source, temporary, text) = (None, None, TextOptions::default());
-        Self { name, path, format, bytes, source, temporary, text, quiet: false }
+        let (source, table, temporary, text) = (None, None, None, TextOptions::default());
+        Self { name, path, format, bytes, source, table, temporary, text, quiet: false }
     }
 
     /// The same, with options for text. Fails if the file is none and they would have no effect.
@@ -160,6 +185,11 @@ impl InputFile {
         self.bytes
     }
 
+    /// The table, if it is one.
+    pub fn table(&self) -> Option<&InputTable> {
+        self.table.as_ref()
+    }
+
     /// Opens a Lance file.
     pub fn reader(&self) -> Result<FileReader> {
         self.reader_with(ReadOptions::default())
@@ -180,6 +210,9 @@ impl InputFile {
 
     /// Some rows and columns.
     pub fn rows(&self, selection: &Selection) -> Result<Input> {
+        if let Some(table) = &self.table {
+            return table.rows(&self.name, selection);
+        }
         match self.format {
             Format::Lance => self.rows_of(&self.reader()?, selection),
             format => {

@@ -7,6 +7,7 @@ mod format;
 mod leftovers;
 mod patterns;
 mod remote;
+mod table;
 mod target;
 mod temporary;
 
@@ -18,6 +19,7 @@ pub use file::{InputFile, is_endless};
 pub use format::FormatName;
 pub use patterns::expand;
 pub use remote::Remote;
+pub use table::{InputTable, TableArgs};
 pub use target::{Bytes, Closed, Target};
 pub use temporary::Temporary;
 

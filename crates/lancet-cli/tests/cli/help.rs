@@ -11,6 +11,7 @@ const COMMANDS: [&str; 12] = [
     "inspect",
     "stats",
     "verify",
+    "versions",
     "row-ids",
     "analyze",
     "demo",

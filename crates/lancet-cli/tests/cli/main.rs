@@ -42,6 +42,7 @@ mod sql_shell;
 #[cfg(feature = "sql")]
 mod sql_tables;
 mod stats;
+mod tables;
 mod text;
 #[path = "../support/verbs.rs"]
 mod verbs;

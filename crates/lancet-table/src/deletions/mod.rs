@@ -102,6 +102,15 @@ impl Deletions {
         u32::try_from(offset).is_ok_and(|offset| self.offsets.contains(offset))
     }
 
+    /// How many rows at offsets of a range are deleted.
+    pub fn count_within(&self, within: Range<u64>) -> u64 {
+        let below = |end: u64| match end.checked_sub(1) {
+            Some(last) => self.offsets.rank(u32::try_from(last).unwrap_or(u32::MAX)),
+            None => 0,
+        };
+        below(within.end).saturating_sub(below(within.start))
+    }
+
     /// The offsets, from first to last.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.offsets.iter()

@@ -110,6 +110,11 @@ impl Footer {
         Span::between(self.cmo_start, self.gbo_start)
     }
 
+    /// The table of columns and that of global buffers.
+    pub(crate) fn both_tables(&self) -> [Span; 2] {
+        [self.column_table(), Span::between(self.gbo_start, self.tables().end())]
+    }
+
     /// Bytes of both tables, the one of the columns first.
     pub(crate) fn tables(&self) -> Span {
         let end = table_end(self.gbo_start, self.num_global_buffers).unwrap_or(self.gbo_start);

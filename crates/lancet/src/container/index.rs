@@ -29,6 +29,8 @@ pub(crate) struct FileIndex {
     pub(crate) global_buffers: Vec<Span>,
     /// Where the metadata of each column is.
     pub(crate) columns: Vec<Span>,
+    /// Where the tables of columns and of global buffers are.
+    pub(crate) tables: [Span; 2],
     /// Pages and their buffers end here or before.
     pub(crate) data_end: u64,
     /// The end of the file as far as it was read.
@@ -62,6 +64,7 @@ impl FileIndex {
             field_ids: stored.ids,
             global_buffers,
             columns,
+            tables: footer.both_tables(),
             data_end,
             end,
         })
@@ -90,6 +93,7 @@ impl FileIndex {
             field_ids: Vec::new(),
             global_buffers: Vec::new(),
             columns,
+            tables: footer.both_tables(),
             data_end: footer.column_meta_start,
             end,
         })

@@ -50,6 +50,38 @@ pub struct ColumnStatistics {
     pub exact: bool,
 }
 
+impl ColumnStatistics {
+    /// Those of several columns as one, such as the parts of a column that lie in several files. None if their types
+    /// differ.
+    pub fn join(parts: &[Self]) -> Option<Self> {
+        let bound = |least: bool| -> Option<Option<ArrayRef>> {
+            let with_values = parts.iter().filter(|part| part.null_count < part.num_rows);
+            let bounds = with_values.map(|part| if least { &part.min } else { &part.max });
+            let Some(bounds) = bounds.map(Option::as_ref).collect::<Option<Vec<_>>>() else {
+                return Some(None);
+            };
+            let bounds: Vec<&dyn Array> = bounds.into_iter().map(AsRef::as_ref).collect();
+            if bounds.is_empty() {
+                return Some(None);
+            }
+            let bounds = arrow_select::concat::concat(&bounds).ok()?;
+            let all: Vec<usize> = (0..bounds.len()).collect();
+            let found = extreme_of(&bounds, &all, least);
+            Some(found.map(|place| bounds.slice(place, 1)))
+        };
+        let sum = |count: fn(&Self) -> u64| parts.iter().map(count).fold(0, u64::saturating_add);
+        let nans = parts.iter().map(|part| part.nan_count);
+        Some(Self {
+            num_rows: sum(|part| part.num_rows),
+            null_count: sum(|part| part.null_count),
+            nan_count: nans.fold(Some(0_u64), |all, nans| Some(all?.saturating_add(nans?))),
+            min: bound(true)?,
+            max: bound(false)?,
+            exact: parts.iter().all(|part| part.exact),
+        })
+    }
+}
+
 impl ZoneMap {
     /// The columns of the map of a column of this type, as they are written. Readers need the first
     /// three of them.
@@ -275,27 +307,29 @@ impl ZoneMap {
 
     /// The whole column.
     pub fn statistics(&self) -> ColumnStatistics {
-        let sum = |counts: &UInt32Array| counts.values().iter().map(|n| u64::from(*n)).sum();
-        let zones = 0..self.num_zones();
-        let with_values = |zone: &usize| self.facts(*zone).nulls < self.facts(*zone).rows;
-        let zones: Vec<usize> = zones.filter(with_values).collect();
-        let number = |key: Option<f64>| key.filter(|key| !key.is_nan());
-        let extreme = |bounds: &ArrayRef, least| match keys(bounds)? {
-            Keys::Whole(bounds) => extreme(&bounds, &zones, least),
-            Keys::Bytes(bounds) => extreme(&bounds, &zones, least),
-            Keys::Float(bounds) => {
-                extreme(&bounds.into_iter().map(number).collect::<Vec<_>>(), &zones, least)
-            }
+        self.statistics_of(|_| true)
+    }
+
+    /// Some of its zones.
+    pub fn statistics_of(&self, mut wanted: impl FnMut(usize) -> bool) -> ColumnStatistics {
+        let zones: Vec<usize> = (0..self.num_zones()).filter(|zone| wanted(*zone)).collect();
+        let counted = |counts: &UInt32Array| {
+            let counts = zones.iter().filter_map(|zone| counts.values().get(*zone));
+            counts.map(|count| u64::from(*count)).sum()
         };
+        let num_rows = zones.iter().map(|zone| self.facts(*zone).rows).sum();
+        let with_values = |zone: &&usize| self.facts(**zone).nulls < self.facts(**zone).rows;
+        let with_values: Vec<usize> = zones.iter().filter(with_values).copied().collect();
+        let extreme = |bounds: &ArrayRef, least| extreme_of(bounds, &with_values, least);
         let (low, high) = (extreme(&self.min, true), extreme(&self.max, false));
         let no_nan = !self.data_type().is_floating();
         ColumnStatistics {
-            num_rows: self.num_rows,
-            null_count: sum(&self.null_counts),
-            nan_count: self.nan_counts.as_ref().map(sum).or(no_nan.then_some(0)),
+            num_rows,
+            null_count: counted(&self.null_counts),
+            nan_count: self.nan_counts.as_ref().map(counted).or(no_nan.then_some(0)),
             min: low.map(|zone| self.min.slice(zone, 1)),
             max: high.map(|zone| self.max.slice(zone, 1)),
-            exact: zones.iter().all(|zone| self.is_exact(*zone)),
+            exact: with_values.iter().all(|zone| self.is_exact(*zone)),
         }
     }
 
@@ -346,6 +380,18 @@ impl ZoneMap {
 fn first_above<T: PartialOrd>(min: &[Option<T>], max: &[Option<T>]) -> Option<usize> {
     let mut bounds = min.iter().zip(max);
     bounds.position(|(min, max)| min.as_ref().zip(max.as_ref()).is_some_and(|(a, b)| a > b))
+}
+
+/// The zone with the least or the greatest bound, whatever their type; none if that of one of the zones is unknown.
+fn extreme_of(bounds: &ArrayRef, zones: &[usize], least: bool) -> Option<usize> {
+    let number = |key: Option<f64>| key.filter(|key| !key.is_nan());
+    match keys(bounds)? {
+        Keys::Whole(bounds) => extreme(&bounds, zones, least),
+        Keys::Bytes(bounds) => extreme(&bounds, zones, least),
+        Keys::Float(bounds) => {
+            extreme(&bounds.into_iter().map(number).collect::<Vec<_>>(), zones, least)
+        }
+    }
 }
 
 /// The zone with the least or the greatest bound; none if that of one of the zones is unknown.

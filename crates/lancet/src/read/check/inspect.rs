@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use arrow_schema::DataType;
 
+use crate::container::FileIndex;
+use crate::container::footer::FOOTER_BYTES;
 use crate::error::Result;
 use crate::page::Page;
 use crate::page_v2_0::Columns;
@@ -31,6 +33,8 @@ pub struct FileReport {
     pub metadata_bytes: u64,
     /// Sizes of the global buffers; number 0 is the schema.
     pub global_buffers: Vec<u64>,
+    /// What lies outside of the columns, by position: global buffers, the metadata of columns, tables, footer.
+    pub parts: Vec<BufferReport>,
     /// One entry for each column of the file.
     pub columns: Vec<ColumnReport>,
 }
@@ -83,12 +87,12 @@ pub struct BufferReport {
 }
 
 /// Describes a file whose columns are all loaded.
-pub(in crate::read) fn report(file: &OpenFile) -> Result<FileReport> {
+pub(in crate::read) fn report(file: &OpenFile, checksums: Option<Span>) -> Result<FileReport> {
     let columns = match &file.columns {
         FileColumns::Layouts(columns) => layout_columns(file, columns),
         FileColumns::Arrays(columns) => array_columns(file, columns)?,
     };
-    Ok(FileReport::new(file, columns))
+    Ok(FileReport::new(file, columns, checksums))
 }
 
 fn layout_columns(file: &OpenFile, columns: &LayoutColumns) -> Vec<ColumnReport> {
@@ -129,7 +133,7 @@ fn array_page(page: &ArrayPage) -> PageReport {
 }
 
 impl FileReport {
-    fn new(file: &OpenFile, columns: Vec<ColumnReport>) -> Self {
+    fn new(file: &OpenFile, columns: Vec<ColumnReport>, checksums: Option<Span>) -> Self {
         let index = &file.index;
         Self {
             version: index.version,
@@ -138,6 +142,7 @@ impl FileReport {
             data_bytes: columns.iter().map(|column| column.bytes).sum(),
             metadata_bytes: index.file_bytes.saturating_sub(index.data_end),
             global_buffers: index.global_buffers.iter().map(Span::len).collect(),
+            parts: parts(index, checksums),
             columns,
         }
     }
@@ -157,6 +162,17 @@ impl ColumnReport {
 }
 
 impl PageReport {
+    /// Layout and encoding in words, with the layout said once.
+    pub fn form(&self) -> String {
+        if self.encoding.starts_with(&self.layout) {
+            self.encoding.clone()
+        } else if self.encoding.is_empty() {
+            self.layout.clone()
+        } else {
+            format!("{}: {}", self.layout, self.encoding)
+        }
+    }
+
     /// `holds` says what each buffer holds.
     fn new(
         num_rows: u64,
@@ -173,6 +189,31 @@ impl PageReport {
         let bytes = buffers.iter().map(|buffer| buffer.bytes).sum();
         Self { num_rows, layout: layout.into(), encoding, bytes, buffers }
     }
+}
+
+/// What lies outside of the columns.
+fn parts(index: &FileIndex, checksums: Option<Span>) -> Vec<BufferReport> {
+    let part = |holds: String, span: Span| BufferReport {
+        holds,
+        position: span.start(),
+        bytes: span.len(),
+    };
+    let global = index.global_buffers.iter().enumerate().map(|(number, span)| match number {
+        0 => part("schema".into(), *span),
+        _ if checksums == Some(*span) => part("checksums".into(), *span),
+        _ => part(format!("global buffer {number}"), *span),
+    });
+    let mut parts: Vec<BufferReport> = global.collect();
+    let columns = index.columns.iter().enumerate();
+    parts.extend(columns.map(|(number, span)| part(format!("metadata of column {number}"), *span)));
+    let [columns, buffers] = index.tables;
+    parts.push(part("table of columns".into(), columns));
+    parts.push(part("table of global buffers".into(), buffers));
+    let footer = index.file_bytes.saturating_sub(FOOTER_BYTES);
+    parts.push(part("footer".into(), Span::between(footer, index.file_bytes)));
+    parts.retain(|part| part.bytes > 0);
+    parts.sort_by_key(|part| part.position);
+    parts
 }
 
 /// The zone map of a column that is loaded, as far as it can be found.
