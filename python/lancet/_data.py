@@ -189,7 +189,7 @@ class Column:
         """
         import numpy
 
-        array = _to_numpy(numpy, self._core)
+        array: np.ndarray[Any, Any] = _to_numpy(numpy, self._core)
         return array.copy() if copy and not array.flags.writeable else array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -209,7 +209,7 @@ class Column:
             )
         return tensors[0]
 
-    def __dlpack__(self, **options: Any) -> types.CapsuleType:
+    def __dlpack__(self, **options: Any) -> Any:
         return self._tensor().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:

@@ -251,7 +251,7 @@ class Dataset(Readable):
         """The fragments, in the order of the rows."""
         return [Fragment(*fragment) for fragment in self._core.fragments()]
 
-    def scan(  # type: ignore[override]
+    def scan(
         self,
         *,
         columns: Sequence[str] | None = None,
@@ -265,7 +265,7 @@ class Dataset(Readable):
         fragments: Sequence[int] | None = None,
     ) -> Scan:
         """As `File.scan`; `fragments` reads only those with these numbers."""
-        options = {
+        options: dict[str, Any] = {
             "rows": rows,
             "filter": filter,
             "limit": limit,

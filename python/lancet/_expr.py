@@ -96,7 +96,7 @@ class Col(Expr):
 
     def between(self, low: Any, high: Any) -> Expr:
         """The value is one of those from `low` to `high`, both among them."""
-        return (self >= low) & (self <= high)
+        return self._compare(">=", low) & self._compare("<=", high)
 
     def is_null(self) -> Expr:
         """There is no value."""

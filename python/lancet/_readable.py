@@ -243,7 +243,7 @@ class Readable:
         """
         if filter is None:
             return self.num_rows
-        options = {"rows": None, "filter": tree_of(filter), "limit": None, "batch_rows": None}
+        options: dict[str, Any] = {"rows": None, "filter": tree_of(filter), "limit": None, "batch_rows": None}
         options.update(batch_bytes=None, threads=None, describe_blobs=False)
         count: int = self._core.scan(self._core.project([]), options).count()
         return count

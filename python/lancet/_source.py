@@ -175,7 +175,8 @@ def open_store(url: str, options: Mapping[str, str] | None) -> tuple[Any, str]:
     bucket, _, path = rest.partition("/")
     if scheme == "memory":
         raise ValueError("memory:// has no files; give bytes, or a file object")
-    return from_url(f"{scheme}://{bucket}", config=dict(options) if options else None), path
+    settings: Any = dict(options) if options else None
+    return from_url(f"{scheme}://{bucket}", config=settings), path
 
 
 def source_of(source: Any, storage_options: Mapping[str, str] | None) -> Any:

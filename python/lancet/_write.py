@@ -10,7 +10,7 @@ from lancet._source import is_url, open_store, path_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any, BinaryIO, Union
 
     from typing_extensions import Self
@@ -51,6 +51,7 @@ def write_table(
     options: dict[str, Any] = {"version": version, "profile": profile, "columns": columns, "page_bytes": page_bytes}
     options.update(memory_limit=memory_limit, checksums=checksums, zone_maps=zone_maps, threads=threads)
     options.update(storage_options=storage_options)
+    parts: Iterator[Any]
     if _has_rows(data):
         parts = iter([data])
     else:
@@ -65,9 +66,10 @@ def write_table(
     # A file has the schema of its first rows.
     if first is not None and not hasattr(first, "__arrow_c_schema__") and hasattr(first, "__arrow_c_stream__"):
         first = _Once(first)
-    with Writer(path, first if schema is None else schema, **options) as writer:  # type: ignore[arg-type]
+    fields: Any = first if schema is None else schema
+    with Writer(path, fields, **options) as writer:
         if first is not None:
-            writer.write(first)  # type: ignore[arg-type]
+            writer.write(first)
         for part in parts:
             writer.write(part)
         return writer.finish()
@@ -140,7 +142,7 @@ class Writer:
         elif hasattr(path, "write"):
             self._core = _lancet.Writer.to_object(path, fields._core, options)
         else:
-            self._core = _lancet.Writer.create(path_of(path), fields._core, options)  # type: ignore[arg-type]
+            self._core = _lancet.Writer.create(path_of(path), fields._core, options)
 
     @property
     def schema(self) -> Schema:

@@ -29,7 +29,6 @@ mod errors;
 mod filter;
 mod literals;
 mod options;
-#[cfg(feature = "program")]
 mod program;
 mod reader;
 mod reports;
@@ -55,7 +54,6 @@ mod _lancet {
     use crate::column::Column;
     #[pymodule_export]
     use crate::data::Data;
-    #[cfg(feature = "program")]
     #[pymodule_export]
     use crate::program::run;
     #[pymodule_export]
