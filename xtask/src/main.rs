@@ -10,10 +10,12 @@
 //! | `ready` | whether the crates could be published as they are |
 //! | `fuzz` | fuzz targets and their corpora |
 //! | `python` | the virtual environment with the reference |
+//! | `package` | the Python package, put together and tested |
 
 mod fuzz;
 mod lints;
 mod needs;
+mod package;
 mod python;
 mod ready;
 mod reference;
@@ -46,7 +48,8 @@ Usage: cargo xtask <command>
   forms                 every form lancet writes, forced, read by the reference
   sizes [options]       sizes and times of typical columns, beside those of the reference
                           --columns id,ts   --profiles fast,balanced,small   --no-times
-  python                makes the virtual environment of the reference and prints its interpreter
+  python [options]      the Python package: built, tested, its types checked; options are those of pytest
+  venv                  makes the virtual environment of the reference and prints its interpreter
                           (in the folder $LANCET_VENV, otherwise in the user's cache)";
 
 fn main() -> ExitCode {
@@ -63,7 +66,8 @@ fn main() -> ExitCode {
         ("parquet", options) => reference::parquet(options),
         ("forms", []) => reference::one("forms.py", &[]),
         ("sizes", options) => reference::sizes(options),
-        ("python", []) => python::interpreter(&root()).map(|path| println!("{}", path.display())),
+        ("python", options) => package::check(options),
+        ("venv", []) => python::interpreter(&root()).map(|path| println!("{}", path.display())),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -118,20 +118,25 @@ fn program() -> clap::Command {
 
 /// Runs the program. Exit code 0: fine, 1: bad input or I/O, 2: wrong usage.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(run_for_code(args))
+}
+
+/// The same for those who hand the code on: an [`ExitCode`] does not tell it.
+pub fn run_for_code(args: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match parse(args) {
         Ok(cli) => cli,
         Err(usage) => {
             let _ = usage.print(); // there is nowhere else to complain
-            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+            return u8::try_from(usage.exit_code()).unwrap_or(2);
         }
     };
     // Queries have their own way with Ctrl-C.
     signals::listen(!matches!(cli.command, Command::Sql(_)));
     let mut out = BufWriter::new(std::io::stdout().lock());
     let (message, code) = match finish(&cli, &mut out) {
-        Ok(()) | Err(Error::ClosedPipe) => return ExitCode::SUCCESS,
-        Err(Error::Message(message)) => (message, ExitCode::FAILURE),
-        Err(Error::Usage(message)) => (message, ExitCode::from(2)),
+        Ok(()) | Err(Error::ClosedPipe) => return 0,
+        Err(Error::Message(message)) => (message, 1),
+        Err(Error::Usage(message)) => (message, 2),
     };
     let _ = out.flush(); // what came before the error is still of use
     terminal::tell(&format!("error: {message}"));

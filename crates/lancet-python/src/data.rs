@@ -1,0 +1,171 @@
+//! Rows in memory: some batches of one schema.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_schema::SchemaRef;
+use arrow_select::concat::concat_batches;
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+
+use crate::capsules::{batch_out, batches_out, rows_in};
+use crate::column::Column;
+use crate::errors::{OrRaise, unknown_column};
+use crate::schema::Schema;
+use crate::work::run;
+
+/// Rows in memory.
+#[pyclass(frozen, module = "lancet._lancet")]
+#[derive(Debug)]
+pub(crate) struct Data {
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
+}
+
+impl Data {
+    pub(crate) fn of_batch(batch: RecordBatch) -> Self {
+        Self { schema: batch.schema(), batches: vec![batch] }
+    }
+
+    fn rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+}
+
+#[pymethods]
+impl Data {
+    /// All rows of anything that has Arrow rows.
+    #[staticmethod]
+    fn from_arrow(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut reader = rows_in(object)?;
+        let schema = reader.schema();
+        let mut batches = Vec::new();
+        loop {
+            let (next, back) = run(py, move || {
+                let next = reader.next().transpose()?;
+                Ok::<_, arrow_schema::ArrowError>((next, reader))
+            })?;
+            reader = back;
+            match next {
+                Some(batch) => batches.push(batch),
+                None => return Ok(Self { schema, batches }),
+            }
+            py.check_signals()?;
+        }
+    }
+
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.rows()
+    }
+
+    #[getter]
+    fn num_batches(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// Bytes of memory that the rows take.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        let of = |column: &dyn Array| column.to_data().get_slice_memory_size().unwrap_or(0);
+        let columns = self.batches.iter().flat_map(RecordBatch::columns);
+        columns.map(|column| of(column.as_ref())).fold(0, usize::saturating_add)
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema { inner: self.schema.clone() }
+    }
+
+    /// A column by its place.
+    fn column(&self, index: usize) -> PyResult<Column> {
+        let field = self.schema.fields().get(index).cloned();
+        let field = field.ok_or_else(|| PyIndexError::new_err("there is no such column"))?;
+        let arrays = self.batches.iter().filter_map(|batch| batch.columns().get(index).cloned());
+        Ok(Column { field, arrays: arrays.collect() })
+    }
+
+    /// Some columns by their places.
+    fn columns(&self, indexes: Vec<usize>) -> PyResult<Self> {
+        let schema = Arc::new(self.schema.project(&indexes).or_raise()?);
+        let batches = self.batches.iter().map(|batch| batch.project(&indexes));
+        Ok(Self { schema, batches: batches.collect::<Result<_, _>>().or_raise()? })
+    }
+
+    /// A column by its name, nested ones with dots.
+    fn named(&self, name: &str) -> PyResult<Column> {
+        let names = self.schema.fields().iter().map(|field| field.name());
+        if let Some(index) = names.clone().position(|known| known == name) {
+            return self.column(index);
+        }
+        for (index, known) in names.enumerate() {
+            let rest = name.strip_prefix(known.as_str()).and_then(|rest| rest.strip_prefix('.'));
+            if let Some(found) = rest.map(|rest| self.column(index)?.child(rest)) {
+                return found;
+            }
+        }
+        let names = self.schema.fields().iter().map(|field| format!("`{}`", field.name()));
+        let names = names.collect::<Vec<_>>().join(", ");
+        Err(unknown_column(&format!("there is no column `{name}`; there are {names}")))
+    }
+
+    /// The one batch at a place.
+    fn batch(&self, index: usize) -> PyResult<Self> {
+        let batch = self.batches.get(index).cloned();
+        batch.map(Self::of_batch).ok_or_else(|| PyIndexError::new_err("there is no such batch"))
+    }
+
+    /// Some rows; those beyond the end are left out.
+    fn slice(&self, start: usize, len: usize) -> Self {
+        let (mut skip, mut left) = (start, len);
+        let mut batches = Vec::new();
+        for batch in &self.batches {
+            let rows = batch.num_rows();
+            let from = skip.min(rows);
+            skip = skip.saturating_sub(rows);
+            let count = left.min(rows.saturating_sub(from));
+            if count > 0 {
+                batches.push(batch.slice(from, count));
+                left = left.saturating_sub(count);
+            }
+        }
+        Self { schema: self.schema.clone(), batches }
+    }
+
+    /// The same rows as one batch.
+    fn combine(&self, py: Python<'_>) -> PyResult<Self> {
+        if let [batch] = self.batches.as_slice() {
+            return Ok(Self::of_batch(batch.clone()));
+        }
+        Ok(Self::of_batch(run(py, || concat_batches(&self.schema, &self.batches))?))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        crate::capsules::schema_out(py, &self.schema)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A wish, which one may leave to the consumer.
+        let _ = requested_schema;
+        batches_out(py, self.schema.clone(), self.batches.clone())
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let _ = requested_schema;
+        match self.batches.as_slice() {
+            [batch] => batch_out(py, batch),
+            _ => Err(PyValueError::new_err("these rows are several batches: ask for a stream")),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! How files are read.
+
+use lancet::ReadOptions;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The options of `lancet.open`.
+pub(crate) fn read_options(options: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
+    let mut read = ReadOptions::default();
+    for (name, value) in options {
+        if value.is_none() {
+            continue;
+        }
+        let name: String = name.extract()?;
+        read = match name.as_str() {
+            "memory_limit" => read.with_memory_limit(value.extract()?),
+            "verify_checksums" => read.with_verify_checksums(value.extract()?),
+            "require_checksums" => read.with_require_checksums(value.extract()?),
+            "zone_maps" => read.with_zone_maps(value.extract()?),
+            "threads" => read.with_threads(value.extract()?),
+            "memory_map" => {
+                let map: bool = value.extract()?;
+                // SAFETY: the caller asks for it, and the documentation says what it costs: nobody may change the
+                // file meanwhile.
+                unsafe { read.with_memory_map(map) }
+            }
+            other => {
+                return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+                    "there is no option `{other}`"
+                )));
+            }
+        };
+    }
+    Ok(read)
+}

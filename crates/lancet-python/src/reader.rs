@@ -1,0 +1,234 @@
+//! Files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lancet::{FileReader, Filter, RowRanges};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyDict;
+
+use crate::batches::{Batches, Source};
+use crate::blobs::Blobs;
+use crate::data::Data;
+use crate::errors::{OrRaise, unknown_column};
+use crate::filter::{filter, type_in};
+use crate::options::read_options;
+use crate::reports;
+use crate::rows::{ranges, row_numbers};
+use crate::schema::Schema;
+use crate::source::PySource;
+use crate::work::{run, run_long};
+
+/// Takes of more bytes than these, about, may take so long that Ctrl-C must be looked for.
+const LONG_BYTES: u64 = 8 << 20;
+/// And those of more rows.
+const LONG_ROWS: u64 = 4096;
+
+/// An open file.
+#[pyclass(frozen, module = "lancet._lancet")]
+#[derive(Debug)]
+pub(crate) struct Reader {
+    inner: FileReader,
+}
+
+/// Columns of a file that were looked up.
+#[pyclass(frozen, module = "lancet._lancet")]
+#[derive(Debug)]
+pub(crate) struct Projection {
+    inner: lancet::Projection,
+}
+
+#[pymethods]
+impl Projection {
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema { inner: self.inner.schema() }
+    }
+}
+
+/// How a scan is described.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct ScanOptions<'py> {
+    pub(crate) rows: Option<Vec<(u64, u64)>>,
+    pub(crate) filter: Option<Bound<'py, PyAny>>,
+    pub(crate) limit: Option<u64>,
+    pub(crate) batch_rows: Option<usize>,
+    pub(crate) batch_bytes: Option<u64>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) describe_blobs: bool,
+}
+
+impl Reader {
+    /// The condition, with its values as the columns of this file have them.
+    fn filter(&self, tree: &Bound<'_, PyAny>) -> PyResult<Filter> {
+        filter(tree, &|name| {
+            let found = self.inner.file().project([name]).or_unknown_column()?;
+            type_in(&found.schema(), name).ok_or_else(|| {
+                let what = format!("`{name}` is inside a list, so a row has many of it");
+                unknown_column(&what)
+            })
+        })
+    }
+
+    /// Whether a read of so many rows may take long.
+    fn is_long(&self, rows: u64) -> bool {
+        let bytes = self.inner.file().file_bytes();
+        let row_bytes = bytes.checked_div(self.inner.num_rows()).unwrap_or(0);
+        rows > LONG_ROWS || rows.saturating_mul(row_bytes) > LONG_BYTES
+    }
+}
+
+#[pymethods]
+impl Reader {
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let options = read_options(options)?;
+        Ok(Self { inner: run(py, || FileReader::open_with(path, options))? })
+    }
+
+    #[staticmethod]
+    fn from_bytes(
+        py: Python<'_>,
+        bytes: PyBackedBytes,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let options = read_options(options)?;
+        let bytes = bytes::Bytes::from_owner(bytes);
+        Ok(Self { inner: run(py, || FileReader::from_bytes(bytes, options))? })
+    }
+
+    /// A file of so many bytes that an object reads: see `source`.
+    #[staticmethod]
+    fn from_object(
+        py: Python<'_>,
+        object: Py<PyAny>,
+        size: u64,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let options = read_options(options)?;
+        let source = Arc::new(PySource { object, size });
+        Ok(Self { inner: run(py, || FileReader::from_source(source, options))? })
+    }
+
+    #[getter]
+    fn num_rows(&self) -> u64 {
+        self.inner.num_rows()
+    }
+
+    #[getter]
+    fn version(&self) -> String {
+        self.inner.version().to_string()
+    }
+
+    #[getter]
+    fn file_bytes(&self) -> u64 {
+        self.inner.file().file_bytes()
+    }
+
+    /// Looks up columns; all by default.
+    #[pyo3(signature = (names=None))]
+    fn project(&self, names: Option<Vec<String>>) -> PyResult<Projection> {
+        let file = self.inner.file();
+        let inner = match names {
+            None => file.everything().clone(),
+            Some(names) => file.project(names).or_unknown_column()?,
+        };
+        Ok(Projection { inner })
+    }
+
+    fn take(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        columns: &Projection,
+    ) -> PyResult<Data> {
+        let rows = row_numbers(rows, self.inner.num_rows())?;
+        let batch = if self.is_long(rows.len() as u64) {
+            let (reader, columns) = (self.inner.clone(), columns.inner.clone());
+            run_long(py, move || reader.take_columns(&rows, &columns))?
+        } else {
+            run(py, || self.inner.take_columns(&rows, &columns.inner))?
+        };
+        Ok(Data::of_batch(batch))
+    }
+
+    fn scan(
+        &self,
+        py: Python<'_>,
+        columns: &Projection,
+        options: ScanOptions<'_>,
+    ) -> PyResult<Batches> {
+        let mut scan = self.inner.scan().columns(&columns.inner);
+        let is_slow = options.filter.is_some();
+        if let Some(tree) = &options.filter {
+            scan = scan.filter(self.filter(tree)?);
+        }
+        if let Some(rows) = options.rows {
+            let all = RowRanges::from(0..self.inner.num_rows());
+            scan = scan.select(ranges(rows).intersection(&all));
+        }
+        if let Some(limit) = options.limit {
+            scan = scan.limit(limit);
+        }
+        if let Some(rows) = options.batch_rows {
+            scan = scan.batch_rows(rows);
+        }
+        if let Some(bytes) = options.batch_bytes {
+            scan = scan.batch_bytes(bytes);
+        }
+        if let Some(threads) = options.threads {
+            scan = scan.threads(threads);
+        }
+        if options.describe_blobs {
+            scan = scan.blobs_as_descriptions();
+        }
+        Ok(Batches::new(Source::File(run(py, || scan.build())?), is_slow))
+    }
+
+    /// The rows outside of which none matches, as pairs.
+    fn prune(&self, py: Python<'_>, tree: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
+        let filter = self.filter(tree)?;
+        let left = run(py, || self.inner.prune(&filter))?;
+        Ok(left.iter().map(|rows| (rows.start, rows.end)).collect())
+    }
+
+    /// What zone maps say about columns; none for one without a map.
+    fn statistics<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<String>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyDict>>>> {
+        self.inner.file().project(&columns).or_unknown_column()?;
+        let maps = run(py, || self.inner.zone_maps(&columns))?;
+        let report = |map: Option<Arc<lancet::ZoneMap>>| {
+            map.map(|map| reports::statistics(py, &map.statistics())).transpose()
+        };
+        maps.into_iter().map(report).collect()
+    }
+
+    fn blobs(&self, py: Python<'_>, column: String) -> PyResult<Blobs> {
+        self.inner.file().project([&column]).or_unknown_column()?;
+        Ok(Blobs::of_file(run(py, || self.inner.blobs(&column))?))
+    }
+
+    fn inspect<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        reports::file(py, &run(py, || self.inner.inspect())?)
+    }
+
+    fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let reader = self.inner.clone();
+        reports::verification(py, &run_long(py, move || reader.verify())?)
+    }
+
+    /// The bytes of a global buffer; 0 is the schema.
+    fn global_buffer(&self, py: Python<'_>, index: usize) -> PyResult<Vec<u8>> {
+        if index >= self.inner.num_global_buffers() {
+            let message = format!("the file has {} buffers", self.inner.num_global_buffers());
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(run(py, || self.inner.global_buffer(index))?.to_vec())
+    }
+}

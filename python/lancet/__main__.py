@@ -1,0 +1,7 @@
+"""`python -m lancet`: the program."""
+
+import sys
+
+from lancet._program import main
+
+sys.exit(main())

@@ -1,0 +1,303 @@
+"""Tables: folders of files, with versions."""
+
+from __future__ import annotations
+
+import os
+
+from lancet import _lancet
+from lancet._data import Batch
+from lancet._file import Blobs
+from lancet._readable import Readable
+from lancet._source import is_url, path_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Sequence
+    from typing import Any
+
+    from lancet._expr import FilterLike
+    from lancet._readable import RowNumbers, RowRanges, Scan
+
+
+def open_table(
+    path: str | os.PathLike[str],
+    *,
+    version: int | None = None,
+    tag: str | None = None,
+    branch: str | None = None,
+    timestamp: dt.datetime | None = None,
+    bases: Sequence[str | os.PathLike[str]] = (),
+    memory_limit: int | None = None,
+    verify_checksums: bool = False,
+    zone_maps: bool = True,
+    threads: int | None = None,
+) -> Dataset:
+    """Opens a Lance table, a folder: its latest version, or one by number, tag, branch or the time it was current at.
+
+    >>> table = lancet.open_table("orders")
+    >>> table.version, table.num_rows
+    (2, 5)
+    >>> lancet.open_table("orders", version=1).num_rows
+    3
+
+    `bases` are folders beside its own whose files it may read, as shallow clones do. The rest is as in `lancet.open`.
+    """
+    if is_url(path):
+        from lancet._errors import UnsupportedError
+
+        raise UnsupportedError(f"{path}: tables in object stores are not opened yet; `lancet.open` opens single files there")
+    options = {"memory_limit": memory_limit, "verify_checksums": verify_checksums, "zone_maps": zone_maps, "threads": threads}
+    folders = [path_of(base) for base in bases]
+    wanted = _wanted(version, tag, branch, timestamp)
+    place = path_of(path)
+    return Dataset._make(_lancet.TableReader.open(place, wanted, folders, options), place, folders, options, None)
+
+
+def _wanted(version: int | None, tag: str | None, branch: str | None, timestamp: dt.datetime | None) -> dict[str, Any]:
+    instant = None
+    if timestamp is not None:
+        import datetime as dt
+
+        if timestamp.tzinfo is None:
+            timestamp = timestamp.astimezone()
+        instant = (timestamp - dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)) // dt.timedelta(microseconds=1) * 1_000
+    return {"version": version, "tag": tag, "branch": branch, "instant": instant}
+
+
+def _instant(nanos: int | None) -> dt.datetime | None:
+    if nanos is None:
+        return None
+    import datetime as dt
+
+    return dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc) + dt.timedelta(microseconds=nanos // 1_000)
+
+
+class Version:
+    """One version of a table."""
+
+    __slots__ = ("num_rows", "timestamp", "version")
+    #: Its number.
+    version: int
+    #: When it was made.
+    timestamp: dt.datetime | None
+    #: Its rows, where its manifest tells.
+    num_rows: int | None
+
+    def __init__(self, version: int, timestamp: dt.datetime | None, num_rows: int | None) -> None:
+        self.version, self.timestamp, self.num_rows = version, timestamp, num_rows
+
+    def __repr__(self) -> str:
+        when = "" if self.timestamp is None else f", {self.timestamp:%Y-%m-%d %H:%M:%S}"
+        return f"Version({self.version}{when}, {self.num_rows} rows)"
+
+
+class Tag:
+    """A name for a version."""
+
+    __slots__ = ("branch", "version")
+    #: The branch it is on; None for the main one.
+    branch: str | None
+    #: The version.
+    version: int
+
+    def __init__(self, branch: str | None, version: int) -> None:
+        self.branch, self.version = branch, version
+
+    def __repr__(self) -> str:
+        return f"Tag(version {self.version}{'' if self.branch is None else f' of {self.branch}'})"
+
+
+class Fragment:
+    """Rows of a table that lie in the same files."""
+
+    __slots__ = ("files", "id", "num_deleted_rows", "num_rows")
+    #: Its number; row addresses begin with it.
+    id: int
+    #: Its rows without deleted ones, where the manifest tells.
+    num_rows: int | None
+    #: Its deleted rows, where the manifest tells.
+    num_deleted_rows: int | None
+    #: The names of its data files.
+    files: list[str]
+
+    def __init__(self, id: int, num_rows: int | None, num_deleted_rows: int | None, files: list[str]) -> None:
+        self.id, self.num_rows, self.num_deleted_rows, self.files = id, num_rows, num_deleted_rows, files
+
+    def __repr__(self) -> str:
+        return f"Fragment({self.id}: {self.num_rows} rows in {len(self.files)} files, {self.num_deleted_rows} deleted)"
+
+
+class Dataset(Readable):
+    """One version of a Lance table; `lancet.open_table` makes one.
+
+    It has the verbs of `File`. Rows are counted as a scan gives them, deleted ones left out. The columns `_rowid`, `_rowaddr`,
+    `_row_created_at_version` and `_row_last_updated_at_version` are there when they are asked for.
+
+    >>> table = lancet.open_table("orders")
+    >>> table.take([0, 4], columns=["id", "_rowid"]).to_pylist()
+    [{'id': 1, '_rowid': 0}, {'id': 5, '_rowid': 4294967297}]
+    >>> table.count(lancet.col("id") > 3)
+    2
+    """
+
+    __slots__ = ("_bases", "_options", "path")
+    #: The folder.
+    path: str
+    _bases: list[str]
+    _options: dict[str, Any]
+    _opened: _lancet.TableReader | None
+    _projected: _lancet.TableProjection
+
+    def __init__(self) -> None:
+        raise TypeError("`lancet.open_table` opens tables")
+
+    @classmethod
+    def _make(
+        cls,
+        core: _lancet.TableReader,
+        path: str,
+        bases: list[str],
+        options: dict[str, Any],
+        names: tuple[str, ...] | None,
+    ) -> Dataset:
+        table = cls.__new__(cls)
+        table._opened, table.path, table._bases, table._options, table._names = core, path, bases, options, names
+        table._projected = core.project(None if names is None else list(names))
+        return table
+
+    def _view(self, names: tuple[str, ...] | None) -> Dataset:
+        return self._make(self._core, self.path, self._bases, self._options, names)
+
+    @classmethod
+    def _open(
+        cls, path: str, wanted: dict[str, Any], bases: list[str], options: dict[str, Any], names: tuple[str, ...] | None
+    ) -> Dataset:
+        return cls._make(_lancet.TableReader.open(path, wanted, bases, options), path, bases, options, names)
+
+    def _state(self) -> tuple[Any, ...]:
+        # The version that is open, whatever the latest one is where it lands.
+        wanted = _wanted(self.version, None, self.branch, None)
+        return os.path.abspath(self.path), wanted, self._bases, self._options, self._names
+
+    def _with_threads(self, threads: int) -> Dataset:
+        """The same version, opened again for so many threads."""
+        if self._options.get("threads") == threads:
+            return self
+        path, wanted, bases, options, names = self._state()
+        return self._open(path, wanted, bases, {**options, "threads": threads}, names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dataset._open, self._state()
+
+    @property
+    def version(self) -> int:
+        """The version that is open."""
+        return self._core.version  # type: ignore[no-any-return]
+
+    @property
+    def branch(self) -> str | None:
+        """The branch that is open; None for the main one."""
+        return self._core.branch  # type: ignore[no-any-return]
+
+    @property
+    def timestamp(self) -> dt.datetime | None:
+        """When the version was made."""
+        return _instant(self._core.timestamp)
+
+    @property
+    def config(self) -> dict[str, str]:
+        """The settings of the table."""
+        return self._core.config  # type: ignore[no-any-return]
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What is noted in the schema."""
+        return self.schema.metadata
+
+    def versions(self) -> list[Version]:
+        """All versions that were there when the table was opened, oldest first.
+
+        >>> [version.version for version in lancet.open_table("orders").versions()]
+        [1, 2]
+        """
+        return [Version(version, _instant(nanos), rows) for version, nanos, rows in self._core.versions()]
+
+    def tags(self) -> dict[str, Tag]:
+        """The tags, by their names."""
+        return {name: Tag(branch, version) for name, branch, version in self._core.tags()}
+
+    def branches(self) -> dict[str, Tag]:
+        """The branches by their names, with the version that each was made from."""
+        return {name: Tag(parent, version) for name, parent, version in self._core.branches()}
+
+    def checkout(
+        self,
+        version: int | None = None,
+        *,
+        tag: str | None = None,
+        branch: str | None = None,
+        timestamp: dt.datetime | None = None,
+    ) -> Dataset:
+        """Another version of the same table; the latest by default. Files that both have stay open.
+
+        >>> lancet.open_table("orders").checkout(1).num_rows
+        3
+        """
+        core = self._core.checkout(_wanted(version, tag, branch, timestamp))
+        return self._make(core, self.path, self._bases, self._options, self._names)
+
+    def fragments(self) -> list[Fragment]:
+        """The fragments, in the order of the rows."""
+        return [Fragment(*fragment) for fragment in self._core.fragments()]
+
+    def scan(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        rows: RowRanges | None = None,
+        filter: FilterLike | None = None,
+        limit: int | None = None,
+        batch_rows: int | None = None,
+        batch_bytes: int | None = None,
+        threads: int | None = None,
+        describe_blobs: bool = False,
+        fragments: Sequence[int] | None = None,
+    ) -> Scan:
+        """As `File.scan`; `fragments` reads only those with these numbers."""
+        options: dict[str, Any] = {
+            "rows": rows,
+            "filter": filter,
+            "limit": limit,
+            "batch_rows": batch_rows,
+            "batch_bytes": batch_bytes,
+            "threads": threads,
+            "describe_blobs": describe_blobs,
+        }
+        if fragments is not None:
+            options["fragments"] = list(fragments)
+        return self._scan(columns, options)
+
+    def take_row_ids(self, ids: RowNumbers, *, columns: Sequence[str] | None = None) -> Batch:
+        """Rows by their ids, in the order asked for; ids that no row has are left out. Ask for `_rowid` to see which."""
+        return Batch(self._core.take_row_ids(ids, self._project(columns)))
+
+    def take_addresses(self, addresses: RowNumbers, *, columns: Sequence[str] | None = None) -> Batch:
+        """Rows by their addresses (`fragment << 32 | offset`), in the order asked for; those where no row is are left out."""
+        return Batch(self._core.take_addresses(addresses, self._project(columns)))
+
+    def blobs(self, column: str) -> Blobs:
+        """The blobs of a column, to be read by ranges of bytes."""
+        return Blobs(self._core.blobs(column))
+
+    def verify(self) -> list[tuple[str, str]]:
+        """Checks every file of this version. What is wrong: pairs of a file and what it breaks; empty if it is sound."""
+        problems: list[tuple[str, str]] = self._core.verify()["problems"]
+        return problems
+
+    def __repr__(self) -> str:
+        if self._opened is None:
+            return f"<Dataset {self.path}: closed>"
+        names = self.column_names
+        shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        return f"<Dataset {self.path}: version {self.version}, {self.num_rows:,} rows, columns {shown}>"

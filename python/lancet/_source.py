@@ -1,0 +1,196 @@
+"""Where the bytes of a file come from."""
+
+from __future__ import annotations
+
+import os
+
+from lancet import _lancet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, BinaryIO, Union
+
+    #: What can be opened: paths, URLs, bytes, and files that can seek.
+    Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO]
+
+Ranges = "list[tuple[int, int]]"
+
+
+def is_url(source: object) -> bool:
+    """Whether a source is a URL of a store: a path has no `://`."""
+    return isinstance(source, str) and "://" in source and not source.startswith("file://")
+
+
+def path_of(source: str | os.PathLike[str]) -> str:
+    """The path of a file on disk."""
+    path = os.fspath(source)
+    if not isinstance(path, str):
+        path = os.fsdecode(path)
+    return path[len("file://") :] if path.startswith("file://") else path
+
+
+class PathSource:
+    """A file on disk. It must stay what it was when it was first opened."""
+
+    __slots__ = ("path", "state")
+
+    def __init__(self, path: str, state: tuple[int, int] | None = None) -> None:
+        self.path = path
+        self.state = state
+
+    def open(self, options: Mapping[str, Any]) -> _lancet.Reader:
+        try:
+            reader = _lancet.Reader.open(self.path, dict(options))
+        except ValueError:
+            if os.path.isdir(self.path):
+                import errno
+
+                what = "it is a table: use `lancet.open_table`" if is_table(self.path) else "name one file inside it"
+                raise IsADirectoryError(errno.EISDIR, f"a folder; {what}", self.path) from None
+            raise
+        found = os.stat(self.path)
+        state = (found.st_size, found.st_mtime_ns)
+        if self.state is not None and self.state != state:
+            from lancet._errors import Error
+
+            raise Error(f"{self.path} has changed since it was opened; open it again")
+        self.state = state
+        return reader
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PathSource, (os.path.abspath(self.path), self.state)
+
+    def __repr__(self) -> str:
+        return self.path
+
+
+def is_table(path: str) -> bool:
+    """Whether a folder is a Lance table."""
+    return os.path.isdir(os.path.join(path, "_versions"))
+
+
+class BytesSource:
+    """A file in memory."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def open(self, options: Mapping[str, Any]) -> _lancet.Reader:
+        return _lancet.Reader.from_bytes(self.data, dict(options))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BytesSource, (self.data,)
+
+    def __repr__(self) -> str:
+        return f"{len(self.data)} bytes"
+
+
+class ObjectSource:
+    """A file that an object reads: one with `seek` and `read`."""
+
+    __slots__ = ("file", "lock")
+
+    def __init__(self, file: Any) -> None:
+        import threading
+
+        self.file = file
+        self.lock = threading.Lock()
+
+    def open(self, options: Mapping[str, Any]) -> _lancet.Reader:
+        with self.lock:
+            size = self.file.seek(0, 2)
+            size = self.file.tell() if size is None else size
+        # Reads come one after the other anyway.
+        return _lancet.Reader.from_object(self, size, {"threads": 1, **{k: v for k, v in options.items() if v is not None}})
+
+    def read_ranges(self, ranges: list[tuple[int, int]]) -> list[bytes]:
+        """Bytes from start to end, for each pair."""
+        with self.lock:
+            return [self._read(start, end) for start, end in ranges]
+
+    def _read(self, start: int, end: int) -> bytes:
+        self.file.seek(start)
+        parts, left = [], end - start
+        while left > 0:
+            part = bytes(self.file.read(left))
+            if not part:
+                break
+            parts.append(part)
+            left -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ObjectSource, (self.file,)
+
+    def __repr__(self) -> str:
+        return repr(self.file)
+
+
+class StoreSource:
+    """A file in an object store, by its URL, read by obstore."""
+
+    __slots__ = ("options", "path", "store", "url")
+
+    def __init__(self, url: str, options: Mapping[str, str] | None = None) -> None:
+        self.url = url
+        self.options = dict(options) if options else None
+        self.store, self.path = open_store(url, self.options)
+
+    def open(self, options: Mapping[str, Any]) -> _lancet.Reader:
+        import obstore
+
+        size = obstore.head(self.store, self.path)["size"]
+        return _lancet.Reader.from_object(self, size, dict(options))
+
+    def read_ranges(self, ranges: list[tuple[int, int]]) -> list[bytes]:
+        """Bytes from start to end, for each pair."""
+        import obstore
+
+        starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
+        parts = obstore.get_ranges(self.store, self.path, starts=starts, ends=ends)
+        return [bytes(part) for part in parts]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoreSource, (self.url, self.options)
+
+    def __repr__(self) -> str:
+        return self.url
+
+
+def open_store(url: str, options: Mapping[str, str] | None) -> tuple[Any, str]:
+    """The store of a URL, and the path in it."""
+    try:
+        from obstore.store import from_url
+    except ImportError as error:
+        raise ImportError(
+            f"{url}: files in object stores need the package obstore; install it with `pip install 'lancet-io[cloud]'`"
+        ) from error
+    scheme, _, rest = url.partition("://")
+    if scheme in ("http", "https"):
+        host, _, path = rest.partition("/")
+        return from_url(f"{scheme}://{host}"), path
+    bucket, _, path = rest.partition("/")
+    if scheme == "memory":
+        raise ValueError("memory:// has no files; give bytes, or a file object")
+    settings: Any = dict(options) if options else None
+    return from_url(f"{scheme}://{bucket}", config=settings), path
+
+
+def source_of(source: Any, storage_options: Mapping[str, str] | None) -> Any:
+    """What a caller has named, as one of the classes above."""
+    if is_url(source):
+        return StoreSource(source, storage_options)
+    if storage_options is not None:
+        raise ValueError("`storage_options` are for URLs")
+    if isinstance(source, (str, os.PathLike)):
+        return PathSource(path_of(source))
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return BytesSource(source if isinstance(source, bytes) else bytes(source))
+    if hasattr(source, "seek") and hasattr(source, "read"):
+        return ObjectSource(source)
+    raise TypeError(
+        f"a file is a path, a URL, bytes or an object with `seek` and `read`, not a value of type {type(source).__name__}"
+    )

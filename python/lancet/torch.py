@@ -1,0 +1,203 @@
+"""Rows of files and tables for training with PyTorch.
+
+`Rows` has rows by their numbers, for samplers of PyTorch; `Batches` gives whole batches one after the other, cut for ranks
+and workers, shuffled, and can be stopped and resumed.
+
+    loader = DataLoader(lancet.torch.Batches("data.lance", batch_rows=256, shuffle="rows"), batch_size=None, num_workers=2)
+    for batch in loader:
+        train(batch["vector"], batch["label"])
+"""
+
+from __future__ import annotations
+
+import os
+
+import torch.utils.data
+
+from lancet import _shuffle
+from lancet._dataset import Dataset as _Table
+from lancet._dataset import open_table
+from lancet._file import File
+from lancet._file import open as _open
+from lancet._source import is_table, is_url
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from lancet._data import Batch
+    from lancet._readable import Readable
+    from lancet._source import Source
+
+__all__ = ["Batches", "Rows", "collate"]
+
+
+def collate(batch: Any) -> Any:
+    """Hands over what it is given: the `collate_fn` for `Rows(batched=True)`."""
+    return batch
+
+
+def _opened(source: Source | File | _Table, columns: Sequence[str] | None, options: Mapping[str, Any]) -> Any:
+    if not isinstance(source, (File, _Table)):
+        is_folder = isinstance(source, (str, os.PathLike)) and not is_url(source) and is_table(os.fspath(source))
+        source = open_table(source, **options) if is_folder else _open(source, **options)  # type: ignore[arg-type]
+    return source if columns is None else source.select(columns)
+
+
+class _InWorkers:
+    """A source that works on one thread in the worker processes of a loader, which are several already."""
+
+    _source: Any
+    _process: int
+
+    def _here(self) -> Any:
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            if torch.utils.data.get_worker_info() is not None:
+                self._source = self._source._with_threads(1)
+        return self._source
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_process": 0}
+
+
+class Rows(_InWorkers, torch.utils.data.Dataset):  # type: ignore[misc, type-arg, unused-ignore]
+    """Rows by their numbers: a map-style dataset.
+
+    A row is a dict of tensors; values that are no numbers are objects of Python. A loader reads the rows of a batch together.
+    With `batched=True` and `collate_fn=lancet.torch.collate` it hands over the batch whole, which is much faster than to cut it
+    into rows and to stack them again. `transform` is applied to what is handed over.
+    """
+
+    def __init__(
+        self,
+        source: Source | File | _Table,
+        columns: Sequence[str] | None = None,
+        transform: Callable[[dict[str, Any]], Any] | None = None,
+        *,
+        batched: bool = False,
+        **open_options: Any,
+    ) -> None:
+        self._source = _opened(source, columns, open_options)
+        self._process = os.getpid()
+        self._transform, self._batched = transform, batched
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def __getitem__(self, row: int) -> Any:
+        return self._samples(self._here().take([row]))[0]
+
+    def __getitems__(self, rows: Sequence[int]) -> Any:
+        batch = self._here().take(rows)
+        if not self._batched:
+            return self._samples(batch)
+        whole = batch.to_torch()
+        return whole if self._transform is None else self._transform(whole)
+
+    def _samples(self, batch: Batch) -> list[Any]:
+        columns = batch.to_torch()
+        samples: list[Any] = [{name: values[row] for name, values in columns.items()} for row in range(len(batch))]
+        return samples if self._transform is None else [self._transform(sample) for sample in samples]
+
+
+class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[misc, type-arg, unused-ignore]
+    """Batches one after the other: an iterable dataset, for loaders with `batch_size=None`.
+
+    `shuffle="rows"` gives all rows in random order, `"blocks"` reads runs of neighbouring rows, which is kinder to disks and
+    networks; both need no list of all rows. Each epoch has another order (`set_epoch`), which `seed` decides.
+
+    Ranks get equal shares: with `drop_last` batches that do not go round are left out, otherwise some come twice. `shard` is
+    "auto" (ranks of `torch.distributed`), a pair of rank and number of ranks, or None. Workers of a loader share the batches of
+    their rank.
+
+    `state_dict()` tells the epoch and how many batches of it were given, `load_state_dict` goes on there, with any number of
+    workers. In a loader with workers the counting is yours: `state_dict(position=steps)`.
+    """
+
+    def __init__(
+        self,
+        source: Source | File | _Table,
+        *,
+        batch_rows: int,
+        columns: Sequence[str] | None = None,
+        shuffle: str | None = None,
+        seed: int = 0,
+        drop_last: bool = False,
+        shard: str | tuple[int, int] | None = "auto",
+        transform: Callable[[dict[str, Any]], Any] | None = None,
+        **open_options: Any,
+    ) -> None:
+        if batch_rows < 1:
+            raise ValueError("a batch needs at least one row")
+        if shuffle not in (None, "rows", "blocks"):
+            raise ValueError(f'`shuffle` is None, "rows" or "blocks", not {shuffle!r}')
+        self._source = _opened(source, columns, open_options)
+        self._process = os.getpid()
+        self._batch_rows, self._shuffle, self._seed, self._drop_last = batch_rows, shuffle, seed, drop_last
+        self._rank, self._ranks = _rank(shard)
+        self._transform = transform
+        self._epoch = self._position = 0
+
+    def __len__(self) -> int:
+        """How many batches an epoch has for this rank."""
+        batches, rest = divmod(len(self._source), self._batch_rows)
+        if rest and not self._drop_last:
+            batches += 1
+        shared, rest = divmod(batches, self._ranks)
+        return shared + (1 if rest and not self._drop_last else 0)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Begins an epoch, which has an order of its own."""
+        self._epoch, self._position = epoch, 0
+
+    def state_dict(self, position: int | None = None) -> dict[str, int]:
+        """Where it stands: the epoch, and how many batches of this rank were given."""
+        return {"epoch": self._epoch, "position": self._position if position is None else position}
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Goes on where `state_dict` was asked."""
+        self._epoch, self._position = state["epoch"], state["position"]
+
+    def _rows(self, number: int) -> Any:
+        """The rows of a batch of the epoch, by its number among those of all ranks."""
+        total = len(self._source)
+        batches = -(-total // self._batch_rows)
+        if self._drop_last:
+            batches = max(total // self._batch_rows, 1)
+        start = number % max(batches, 1) * self._batch_rows
+        places = range(start, min(start + self._batch_rows, total))
+        if self._shuffle is None:
+            return places
+        order = _shuffle.rows if self._shuffle == "rows" else _shuffle.blocks
+        return order(places, total, self._seed, self._epoch)
+
+    def __iter__(self) -> Iterator[Any]:
+        source = self._here()
+        info = torch.utils.data.get_worker_info()
+        worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
+        first = self._position
+        for place in range(first + worker, len(self), workers):
+            rows = self._rows(place * self._ranks + self._rank)
+            batch = source.read(rows=rows).combine() if isinstance(rows, range) else source.take(rows)
+            tensors = batch.to_torch()
+            self._position = place + 1
+            yield tensors if self._transform is None else self._transform(tensors)
+        self._epoch, self._position = self._epoch + 1, 0
+
+
+def _rank(shard: str | tuple[int, int] | None) -> tuple[int, int]:
+    if shard is None:
+        return 0, 1
+    if shard == "auto":
+        distributed = getattr(torch, "distributed", None)
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            return distributed.get_rank(), distributed.get_world_size()
+        return 0, 1
+    if isinstance(shard, str):
+        raise ValueError('`shard` is "auto", a pair of rank and number of ranks, or None')
+    rank, ranks = shard
+    if not 0 <= rank < ranks:
+        raise ValueError(f"rank {rank} is not one of {ranks}")
+    return rank, ranks

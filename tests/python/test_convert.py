@@ -1,0 +1,173 @@
+"""Rows for other libraries, with and without pyarrow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas
+import polars
+import pyarrow as pa
+import pytest
+from conftest import cities, written
+
+import lancet
+
+
+def vectors() -> pa.Table:
+    numbers = np.arange(3_000 * 8, dtype=np.float32)
+    return pa.table({"id": np.arange(3_000), "vector": pa.FixedSizeListArray.from_arrays(numbers, 8)})
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def test_numbers_and_vectors_are_not_copied() -> None:
+    batch = lancet.open(written(vectors())).take(range(100, 200))
+    for name, shape in (("id", (100,)), ("vector", (100, 8))):
+        column = batch[name]
+        array = column.to_numpy()
+        assert array.shape == shape and not array.flags.writeable
+        assert address(array) == address(column.to_numpy()) == address(np.asarray(column))
+        shared = np.from_dlpack(column)
+        assert address(shared) == address(array) and (shared == array).all()
+        copied = column.to_numpy(copy=True)
+        assert copied.flags.writeable and address(copied) != address(array)
+    # The Arrow array of another library has the same memory, too.
+    assert batch["id"].to_pyarrow().buffers()[1].address == address(batch["id"].to_numpy())
+    # A part of a column begins where the part does.
+    assert batch["vector"][3:5].to_numpy().tolist() == batch["vector"].to_numpy()[3:5].tolist()
+
+
+def test_memory_outlives_what_it_came_from() -> None:
+    file = lancet.open(written(vectors()))
+    arrays = [file.take([row])["vector"].to_numpy() for row in range(200)]
+    shared = [np.from_dlpack(file.take([row])["id"]) for row in range(200)]
+    del file
+    for row in range(200):
+        assert arrays[row].tolist() == [list(range(row * 8, row * 8 + 8))] and shared[row].tolist() == [row]
+
+
+def test_numpy_of_every_kind() -> None:
+    from test_files import many_types
+
+    batch = lancet.open(written(many_types())).take([0, 1, 2])
+    arrays = batch.to_numpy()
+    assert arrays["flag"].tolist() == [True, None, False]
+    assert arrays["small"].dtype == np.float64 and np.isnan(arrays["small"][1]) and arrays["small"][2] == -3
+    assert arrays["half"].dtype == np.float16
+    assert arrays["float"].dtype == np.float32 and np.isnan(arrays["float"][1])
+    assert arrays["text"].tolist() == ["a", None, "ä" * 40]
+    assert arrays["day"].dtype == "M8[D]" and np.isnat(arrays["day"][1]) and str(arrays["day"][0]) == "2024-02-29"
+    assert arrays["naive"].dtype == "M8[us]" and arrays["zoned"].dtype == "M8[ms]" and arrays["span"].dtype == "m8[us]"
+    assert arrays["list"][1] is None and arrays["list"][2].tolist() == [] and np.isnan(arrays["list"][0][1])
+    assert arrays["vector"].tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert arrays["struct"][0] == {"x": 1, "y": "a"}
+    assert all(len(array) == 3 for array in arrays.values())
+
+
+def test_numpy_of_several_batches() -> None:
+    table = lancet.Table(pa.concat_tables([vectors(), vectors()]))
+    array = table["vector"].to_numpy()
+    assert array.shape == (6_000, 8) and array[3_000].tolist() == list(range(8))
+    with pytest.raises(BufferError, match="one piece"):
+        np.from_dlpack(table["vector"])
+    assert table.combine()["id"].to_numpy().shape == (6_000,)
+    empty = lancet.open(written(vectors())).read(rows=range(0))
+    assert empty["vector"].to_numpy().shape == (0, 8) and empty["id"].to_pylist() == []
+
+
+def test_dlpack_refuses_what_it_has_no_type_for() -> None:
+    table = lancet.Table(pa.table({"s": ["a"], "n": [None], "t": pa.array([0], pa.timestamp("us")), "x": pa.array([1, ])}))
+    for name in "snt":
+        with pytest.raises(BufferError):
+            np.from_dlpack(table[name])
+    assert table["x"].__dlpack_device__() == (1, 0)
+
+
+def test_pyarrow_polars_duckdb_pandas(in_samples: Path) -> None:
+    file = lancet.open("cities.lance")
+    table, batch, scan = file.read(), file.take([0, 1]), file.scan()
+    assert pa.table(table).equals(cities()) and pa.record_batch(batch).num_rows == 2
+    assert pa.schema(file.schema) == cities().schema
+    assert pa.array(table["name"]).to_pylist() == cities()["name"].to_pylist()
+    frame = polars.DataFrame(cities())
+    for rows in (file, table, scan):
+        assert polars.DataFrame(rows).equals(frame)
+        assert duckdb.sql("select sum(population) from rows").fetchone() == (5_638_582,)
+        # Again, and by another way.
+        assert duckdb.from_arrow(rows).filter("id > 20").count("*").fetchone() == (3,)
+    assert polars.Series(table["name"]).to_list() == table["name"].to_polars().to_list() == cities()["name"].to_pylist()
+    assert table.to_polars().equals(frame) and file.to_polars().equals(frame)
+    assert table.to_pandas().equals(cities().to_pandas())
+    assert lancet.Table(frame).to_pyarrow()["id"].to_pylist() == [10, 20, 30, 40, 50]
+    assert lancet.Table(pandas.DataFrame({"a": [1, 2]})).to_pydict() == {"a": [1, 2]}
+    assert lancet.Table(duckdb.sql("select 1 as a")).to_pydict() == {"a": [1]}
+
+
+ALONE = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in BLOCKED:
+            raise ImportError(f"{name} is not there")
+
+BLOCKED = set(sys.argv[1].split(","))
+sys.meta_path.insert(0, Blocked())
+import lancet
+
+file = lancet.open("cities.lance")
+assert file.take([1]).to_pylist()[0]["name"] == "Lyon"
+if "numpy" not in BLOCKED:
+    assert file.to_numpy()["id"].tolist() == [10, 20, 30, 40, 50]
+if "polars" not in BLOCKED:
+    import polars
+    assert polars.DataFrame(file).height == 5
+    assert lancet.scan_polars("cities.lance").select("id").collect().height == 5
+    lancet.write_table(polars.DataFrame(file), sys.argv[2])
+    assert lancet.open(sys.argv[2]).num_rows == 5
+if "duckdb" not in BLOCKED:
+    import duckdb
+    assert duckdb.sql("select count(*) from file").fetchone() == (5,)
+if "pandas" not in BLOCKED:
+    assert file.to_pandas()["name"].tolist()[4] == "Turin"
+print("fine", "pyarrow" in sys.modules, "numpy" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("blocked", ["pyarrow", "pyarrow,pandas,duckdb", "pyarrow,numpy,polars,pandas,duckdb"])
+def test_without_pyarrow(in_samples: Path, tmp_path: Path, blocked: str) -> None:
+    script = [sys.executable, "-c", ALONE, blocked, str(tmp_path / "new.lance")]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.startswith("fine False"), done.stderr
+
+
+def test_nothing_else_is_imported(in_samples: Path) -> None:
+    code = "import sys, lancet; lancet.open('cities.lance').take([0]).to_pylist(); print(sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    for name in ("numpy", "pyarrow", "polars", "pandas", "typing", "dataclasses", "inspect"):
+        assert f"'{name}'" not in done.stdout
+
+
+def test_views_for_people(in_samples: Path) -> None:
+    file = lancet.open("cities.lance")
+    text = repr(file.read())
+    assert "5 rows, 3 columns" in text and "Basel" in text and "Int64" in text
+    html = lancet.Table(pa.table({"<b>": ["<script>"], "v": [[0.5] * 700], "b": [b"x" * 5_000], "n": pa.nulls(1)}))._repr_html_()
+    assert "<script>" not in html and "&lt;script&gt;" in html and "… 700" in html and "5 KB" in html and "null" in html
+    assert "first 10 are shown" in lancet.Table(pa.table({"x": range(11)}))._repr_html_()
+    assert "cities.lance" in file._repr_html_()
+    wide = lancet.Table(pa.table({f"c{i}": [i] for i in range(30)}))
+    assert "10 columns" in repr(wide) and "10 columns are not" in wide._repr_html_()
+    nanos = lancet.Table(pa.table({"t": pa.array([1], pa.timestamp("ns"))}))
+    assert "1 row" in repr(nanos) and nanos["t"].to_numpy().dtype == "M8[ns]"
+    with pytest.raises(ValueError, match="nanoseconds"):
+        nanos.to_pylist()
+    assert repr(file.read()["name"]).startswith("name: Utf8 [Basel, Lyon")
+    for thing in (file, file.scan(), file.inspect(), file.verify(), lancet.col("a").is_in([1]), file.statistics()):
+        assert repr(thing)

@@ -1,0 +1,171 @@
+"""Filters give exactly the rows that match: compared with Python, value by value."""
+
+from __future__ import annotations
+
+import datetime as dt
+import operator
+import random
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import written
+
+import lancet
+from lancet import col
+
+OPS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+DAY = dt.date(2024, 1, 1)
+NOON = dt.datetime(2024, 1, 1, 12)
+ZONED = NOON.replace(tzinfo=dt.timezone.utc)
+
+
+def column(kind: str, rng: random.Random, count: int) -> tuple[pa.Array, list[Any]]:
+    """A column of a kind, and values to compare it with."""
+
+    def values(make: Any) -> list[Any]:
+        return [None if rng.random() < 0.1 else make() for _ in range(count)]
+
+    if kind == "int":
+        return pa.array(values(lambda: rng.randint(-50, 50)), pa.int16()), [-51, 0, 7, 2.5, Decimal("-3.25"), 10**30, 2**63]
+    if kind == "unsigned":
+        return pa.array(values(lambda: rng.randint(0, 2**64 - 1)), pa.uint64()), [0, 2**63, 2**64 - 1, -1]
+    if kind == "double":
+        return pa.array(values(lambda: rng.choice([0.1, 0.5, -1.0, 3.0]))), [0.1, 0, 3, 0.30000000000000004]
+    if kind == "text":
+        return pa.array(values(lambda: rng.choice(["", "a", "ab", "b", "ä"]))), ["", "a", "aa", "z"]
+    if kind == "bytes":
+        return pa.array(values(lambda: rng.choice([b"", b"a", b"\xff"]))), [b"", b"a", bytearray(b"\xff")]
+    if kind == "flag":
+        return pa.array(values(lambda: rng.random() < 0.5)), [True, False]
+    if kind == "day":
+        return pa.array(values(lambda: DAY + dt.timedelta(days=rng.randint(-9, 9)))), [DAY, dt.date(1960, 1, 1)]
+    if kind == "instant":
+        made = values(lambda: NOON + dt.timedelta(seconds=rng.randint(-9, 9)))
+        return pa.array(made, pa.timestamp("us")), [NOON, NOON + dt.timedelta(microseconds=1)]
+    if kind == "zoned":
+        made = values(lambda: ZONED + dt.timedelta(seconds=rng.randint(-9, 9)))
+        return pa.array(made, pa.timestamp("s", "Europe/Zurich")), [ZONED, ZONED + dt.timedelta(microseconds=1)]
+    if kind == "span":
+        return pa.array(values(lambda: dt.timedelta(seconds=rng.randint(-9, 9)))), [dt.timedelta(0), dt.timedelta(seconds=-3)]
+    if kind == "time":
+        return pa.array(values(lambda: dt.time(rng.randint(0, 23)))), [dt.time(0), dt.time(12, 0, 0, 1)]
+    assert kind == "price"
+    return pa.array(values(lambda: Decimal(rng.randint(-99, 99)) / 10), pa.decimal128(6, 1)), [0, 1.5, Decimal("0.25"), 7]
+
+
+KINDS = ["int", "unsigned", "double", "text", "bytes", "flag", "day", "instant", "zoned", "span", "time", "price"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_filters_are_exact(kind: str) -> None:
+    rng = random.Random(kind)
+    array, others = column(kind, rng, 20_000)
+    table = pa.table({"x": array, "row": np.arange(len(array))})
+    file = lancet.open(written(table))
+    values = array.to_pylist()
+    compared = [value for value in others + [v for v in values[:3] if v is not None]]
+
+    def check(condition: lancet.Expr, holds: Any) -> None:
+        wanted = [row for row, value in enumerate(values) if value is not None and holds(value)]
+        assert file.read(filter=condition, columns=["row"])["row"].to_pylist() == wanted, condition
+        assert file.count(condition) == len(wanted)
+
+    for other in compared:
+        for op in OPS.values():
+            check(op(col("x"), other), lambda value: op(value, other))
+            check(~op(col("x"), other), lambda value: not op(value, other))
+    check(col("x").is_in(compared), lambda value: value in compared)
+    assert file.count(col("x").is_null()) == values.count(None)
+    assert file.count(col("x").is_not_null()) == len(values) - values.count(None)
+
+
+def test_conditions_of_conditions() -> None:
+    rng = random.Random(7)
+    rows = [{"a": rng.choice([None, *range(5)]), "b": rng.choice([None, "x", "y"])} for _ in range(9_000)]
+    file = lancet.open(written(pa.Table.from_pylist(rows)))
+
+    def three(value: bool | None) -> bool | None:
+        return value
+
+    for _ in range(40):
+        number, letter = rng.randint(0, 4), rng.choice("xy")
+        expr = ((col("a") > number) | (col("b") == letter)) & ~((col("a") == 2) & (col("b") != letter))
+
+        def holds(row: dict[str, Any]) -> bool:
+            # As in SQL: null is true or false, one does not know which.
+            a, b = row["a"], row["b"]
+            options_a = range(5) if a is None else [a]
+            options_b = ["x", "y", "z"] if b is None else [b]
+            null_a, null_b = a is None, b is None
+            more = None if null_a else a > number
+            same = None if null_b else b == letter
+            one = True if more or same else (None if more is None or same is None else False)
+            two_a = None if null_a else a == 2
+            two_b = None if null_b else b != letter
+            two = False if two_a is False or two_b is False else (None if two_a is None or two_b is None else True)
+            other = None if two is None else not two
+            del options_a, options_b
+            return one is True and other is True
+
+        assert file.count(expr) == sum(map(holds, rows)), expr
+
+
+def test_forms_of_filters() -> None:
+    table = pa.table({"id": range(100), "s": [f"{i:03}" for i in range(100)]})
+    file = lancet.open(written(table))
+    assert file.count([("id", ">=", 90)]) == 10
+    assert file.count(("id", "==", 90)) == 1
+    assert file.count([("id", ">=", 90), ("s", "<", "095")]) == 5
+    assert file.count([[("id", "<", 5)], [("id", ">=", 95)]]) == 10
+    assert file.count([("id", "in", {1, 2, 200})]) == 2
+    assert file.count([("id", "not in", [1, 2])]) == 98
+    assert file.count([]) == 100
+    assert file.count(col("s").starts_with("09")) == 10
+    assert file.count(col("id").between(10, 19)) == 10
+    assert file.count(col("id").is_in([])) == 0
+    assert file.count(col("id") == np.int32(7)) == 1
+    assert file.count(col("id") == pa.scalar(7)) == 1
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(col("id") > 3 and col("id") < 5)
+    for wrong in (7, "id > 3", [("id", 3)], lambda row: True):
+        with pytest.raises((TypeError, ValueError)):
+            file.count(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="is_null"):
+        col("id") == None  # noqa: B015, E711
+    with pytest.raises(ValueError, match="no comparison"):
+        file.count([("id", "~", 3)])
+
+
+def test_filters_that_do_not_fit() -> None:
+    now = dt.datetime(2024, 1, 1)
+    table = pa.table({"id": [1], "s": ["a"], "t": pa.array([now], pa.timestamp("us")), "l": [[1]]})
+    file = lancet.open(written(table))
+    for wrong in (col("id") == "a", col("s") > 3, col("t") == 5, col("l") == 1, col("id").is_in([1, "a"]), col("s") == b"a"):
+        with pytest.raises(TypeError, match="does not compare|column `l`"):
+            file.count(wrong)
+    with pytest.raises(TypeError, match="no time zone"):
+        file.count(col("t") > now.replace(tzinfo=dt.timezone.utc))
+    with pytest.raises(KeyError, match="did you mean `id`"):
+        file.count(col("ID") > 3)
+    with pytest.raises(OverflowError):
+        file.count(col("id") > 10**90)
+    with pytest.raises(ValueError, match="only strings"):
+        file.count(col("id").starts_with("1"))
+    deep = col("id") > 1
+    for _ in range(500):
+        deep = ~(deep & (col("id") > 1))
+    with pytest.raises(ValueError, match="deep"):
+        file.count(deep)
+
+
+def test_numpy_times() -> None:
+    times = np.array(["2024-01-01T00:00:01", "2024-01-01T00:00:02"], "M8[ns]")
+    file = lancet.open(written(pa.table({"t": times, "d": times - times[0]})))
+    assert file.count(col("t") > times[0]) == 1
+    assert file.count(col("t") >= np.datetime64("2024-01-01")) == 2
+    assert file.count(col("d") > np.timedelta64(0, "ns")) == 1
+    with pytest.raises(ValueError, match="NaT"):
+        col("t") > np.datetime64("NaT", "ns")

@@ -1,0 +1,123 @@
+"""polars, Hugging Face, object stores, Ray."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import cities, written
+
+import lancet
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("neighbours") / "n.lance"
+    rng = np.random.default_rng(5)
+    table = pa.table(
+        {
+            "id": np.arange(50_000),
+            "f": rng.normal(size=50_000),
+            "f32": rng.normal(size=50_000).astype(np.float32),
+            "s": pa.array([None if i % 11 == 0 else f"{i % 997:03}" for i in range(50_000)]),
+            "b": rng.random(50_000) < 0.3,
+        }
+    )
+    lancet.write_table(table, path)
+    return path
+
+
+PREDICATES = {
+    "compared": (pl.col("id") > 49_000, "(id > 49000)"),
+    "turned": (pl.lit(49_000) < pl.col("id"), "(id > 49000)"),
+    "both": ((pl.col("id") < 100) & (pl.col("s") == "007"), "((id < 100) & (s = '007'))"),
+    "either": ((pl.col("id") < 100) | pl.col("s").is_null(), "((id < 100) | (s is null))"),
+    "one of two that is known": ((pl.col("id") < 100) & (pl.col("f32") > 0.1), "(id < 100)"),
+    "one of two that must be": ((pl.col("id") < 100) | (pl.col("f32") > 0.1), "None"),
+    "not": (~(pl.col("id") >= 100), "~(id >= 100)"),
+    "not of what is not known": (~((pl.col("id") > 9) & (pl.col("f32") > 0.1)), "None"),
+    "prefix": (pl.col("s").str.starts_with("99"), "(s starts with b'99')"),
+    "between": (pl.col("f").is_between(0.5, 0.6), "((f >= 0.5) & (f <= 0.6))"),
+    "flag": (pl.col("b"), "b"),
+    "in": (pl.col("id").is_in([1, 2, 70_000]), "None"),
+    "sum": (pl.col("id") + 1 > 49_000, "None"),
+}
+
+
+@pytest.mark.parametrize("name", PREDICATES)
+def test_polars_pushes_down(path: Path, name: str) -> None:
+    from lancet.polars import condition
+
+    predicate, pushed = PREDICATES[name]
+    frame = pl.DataFrame(lancet.open(path))
+    assert repr(condition(predicate, frame.schema)) == pushed
+    lazy = lancet.scan_polars(path)
+    assert lazy.filter(predicate).collect().equals(frame.filter(predicate))
+    assert lazy.filter(predicate).select("f32").collect().equals(frame.filter(predicate).select("f32"))
+    assert lazy.filter(predicate).head(7).collect().equals(frame.filter(predicate).head(7))
+
+
+def test_polars_reads_what_it_needs(path: Path) -> None:
+    lazy = lancet.scan_polars(path)
+    assert lazy.head(3).collect()["id"].to_list() == [0, 1, 2]
+    assert lazy.select(pl.len()).collect().item() == 50_000
+    assert lazy.group_by("b").len().collect()["len"].sum() == 50_000
+    assert lazy.filter(pl.col("id") > 10**9).collect().height == 0
+    assert lazy.collect(engine="streaming").height == 50_000
+    assert "LANCET" in lazy.explain().upper()
+
+
+@pytest.mark.extra
+def test_hugging_face(path: Path) -> None:
+    import datasets
+
+    from lancet.huggingface import iterable
+
+    file = lancet.open(path).select(["id", "s"])
+    whole = file.to_hf()
+    assert isinstance(whole, datasets.Dataset) and whole.num_rows == 50_000 and whole[7] == {"id": 7, "s": "007"}
+    stream = iterable(lancet.open(path), num_shards=4, columns=["id"])
+    assert [row["id"] for row in stream.take(3)] == [0, 1, 2]
+    assert stream.num_shards == 4
+    assert sum(row["id"] for row in stream) == sum(range(50_000))
+
+
+class Store:
+    """A store in memory, as obstore has it."""
+
+    def __init__(self) -> None:
+        from obstore.store import MemoryStore
+
+        self.store = MemoryStore()
+
+
+def test_object_stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    if importlib.util.find_spec("obstore") is None:
+        with pytest.raises(ImportError, match="lancet-io\\[cloud\\]"):
+            lancet.open("s3://bucket/c.lance")
+        return
+    import obstore.store
+
+    store = Store().store
+    monkeypatch.setattr(obstore.store, "from_url", lambda url, config=None: store)
+    lancet.write_table(cities(), "s3://bucket/some/c.lance")
+    file = lancet.open("s3://bucket/some/c.lance", storage_options={"region": "x"})
+    assert file.take([4, 0])["name"].to_pylist() == ["Turin", "Basel"]
+    assert file.read().to_pyarrow().equals(cities()) and file.count(lancet.col("id") > 30) == 2
+    assert file.path == "s3://bucket/some/c.lance"
+    with pytest.raises(FileNotFoundError):
+        lancet.open("s3://bucket/missing.lance")
+    with pytest.raises(ValueError, match="URLs"):
+        lancet.open(written(cities()), storage_options={"a": "b"})
+
+
+@pytest.mark.extra
+def test_ray(path: Path) -> None:
+    import lancet.ray
+
+    dataset = lancet.ray.read_lancet(path, columns=["id"], filter=lancet.col("id") >= 49_990)
+    assert sorted(row["id"] for row in dataset.take_all()) == list(range(49_990, 50_000))

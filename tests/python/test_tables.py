@@ -1,0 +1,118 @@
+"""Tables that the reference has written: every verb gives what the reference gives."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+from pathlib import Path
+
+import lance
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import lancet
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["addresses", "stable row ids"])
+def table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> lance.LanceDataset:
+    """Five versions: two appends, a deletion, an update; a tag and a branch."""
+    path = tmp_path_factory.mktemp("tables") / "t.lance"
+
+    def rows(start: int, count: int) -> pa.Table:
+        numbers = np.arange(start, start + count)
+        return pa.table({"id": numbers, "s": [f"row {n}" for n in numbers], "d": [{"x": int(n) * 2} for n in numbers]})
+
+    dataset = lance.write_dataset(rows(0, 1_000), path, enable_stable_row_ids=request.param)
+    dataset.tags.create("first", 1)
+    dataset = lance.write_dataset(rows(1_000, 500), path, mode="append")
+    dataset.delete("id % 7 = 3")
+    dataset.update({"s": "'changed'"}, where="id = 20")
+    dataset = lance.write_dataset(rows(1_500, 10), path, mode="append")
+    return dataset
+
+
+def test_rows_are_those_of_the_reference(table: lance.LanceDataset) -> None:
+    mine = lancet.open_table(table.uri)
+    assert mine.version == table.version and len(mine) == table.count_rows()
+    for version in mine.versions():
+        then, theirs = mine.checkout(version.version), table.checkout_version(version.version)
+        assert then.read().to_pyarrow().to_pylist() == theirs.to_table().to_pylist()
+        assert version.num_rows == theirs.count_rows()
+        assert version.timestamp is not None and abs(version.timestamp.replace(tzinfo=None) - dt.datetime.utcnow()) < dt.timedelta(days=1)
+    assert pa.schema(mine.schema) == table.schema
+
+
+def test_takes(table: lance.LanceDataset) -> None:
+    mine = lancet.open_table(table.uri)
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, len(mine), 200)
+    assert mine.take(rows).to_pylist() == table.take(rows.tolist()).to_pylist()
+    whole = table.to_table(with_row_id=True, with_row_address=True)
+    picked = rng.permutation(len(mine))[:50]
+    ids = whole["_rowid"].to_numpy()[picked]
+    found = mine.take_row_ids(ids, columns=["id", "_rowid"])
+    assert found["_rowid"].to_pylist() == ids.tolist()
+    assert found["id"].to_pylist() == whole["id"].to_numpy()[picked].tolist()
+    addresses = whole["_rowaddr"].to_numpy()[picked]
+    found = mine.take_addresses(addresses, columns=["id", "_rowaddr"])
+    assert found["id"].to_pylist() == whole["id"].to_numpy()[picked].tolist()
+    assert len(mine.take_row_ids([2**60])) == 0
+    with pytest.raises(IndexError):
+        mine.take([len(mine)])
+    assert mine[-1]["id"] == 1_509
+
+
+def test_filters_and_columns(table: lance.LanceDataset) -> None:
+    mine = lancet.open_table(table.uri)
+    condition = (lancet.col("d.x") > 2_900) | (lancet.col("s") == "changed")
+    theirs = table.to_table(filter="d.x > 2900 or s = 'changed'", columns=["id"], with_row_id=True)
+    found = mine.read(filter=condition, columns=["id", "_rowid"])
+    assert sorted(found["id"].to_pylist()) == sorted(theirs["id"].to_pylist())
+    assert sorted(found["_rowid"].to_pylist()) == sorted(theirs["_rowid"].to_pylist())
+    assert mine.count(condition) == len(theirs)
+    assert mine.select(["s"]).head(2).to_pylist() == [{"s": "row 0"}, {"s": "row 1"}]
+    with pytest.raises(KeyError, match="id"):
+        mine.take([0], columns=["idd"])
+    numbers = [fragment.id for fragment in mine.fragments()]
+    parts = [mine.scan(fragments=[number]).count() for number in numbers]
+    assert sum(parts) == len(mine) and parts == [fragment.num_rows for fragment in mine.fragments()]
+
+
+def test_versions_and_tags(table: lance.LanceDataset) -> None:
+    path = table.uri
+    mine = lancet.open_table(path)
+    assert {name: tag.version for name, tag in mine.tags().items()} == {"first": 1}
+    assert lancet.open_table(path, tag="first").version == lancet.open_table(path, version=1).version == 1
+    assert mine.checkout(tag="first").num_rows == 1_000
+    then = mine.versions()[1].timestamp
+    assert then is not None and lancet.open_table(path, timestamp=then).version == 2
+    with pytest.raises(ValueError, match="name one of"):
+        lancet.open_table(path, version=1, tag="first")
+    with pytest.raises(ValueError):
+        lancet.open_table(path, version=99)
+    assert mine.verify() == []
+    with pytest.raises(IsADirectoryError, match="open_table"):
+        lancet.open(path)
+
+
+def test_handles_are_sent(table: lance.LanceDataset) -> None:
+    old = lancet.open_table(table.uri, version=2).select(["id"])
+    sent = pickle.loads(pickle.dumps(old))
+    assert sent.version == 2 and sent.take([3]).to_pylist() == old.take([3]).to_pylist()
+
+
+def test_neighbours_read_tables(table: lance.LanceDataset) -> None:
+    import duckdb
+    import polars
+
+    mine = lancet.open_table(table.uri)
+    assert duckdb.sql("select count(*) from mine").fetchone() == (len(mine),)
+    assert polars.DataFrame(mine).height == len(mine)
+    assert lancet.scan_polars(table.uri).filter(polars.col("id") < 5).collect()["id"].to_list() == [0, 1, 2, 4]
+
+
+def test_tables_in_stores_are_refused() -> None:
+    with pytest.raises(lancet.UnsupportedError, match="object stores"):
+        lancet.open_table("s3://bucket/table")
+    assert isinstance(Path("x"), Path)

@@ -1,0 +1,134 @@
+"""Training: shares, shuffles, resuming, workers. With as much of torch as it takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import lancet
+from lancet import _shuffle
+
+ROWS = 5_003
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("torch") / "t.lance"
+    vectors = pa.FixedSizeListArray.from_arrays(np.arange(ROWS * 4, dtype=np.float32), 4)
+    lancet.write_table(pa.table({"id": np.arange(ROWS), "v": vectors, "s": [str(i) for i in range(ROWS)]}), path)
+    return path
+
+
+def ids(batches: Any) -> list[int]:
+    return [int(row) for batch in batches for row in batch["id"]]
+
+
+def test_rows_by_their_numbers(path: Path, stub_torch: None) -> None:
+    import lancet.torch
+
+    rows = lancet.torch.Rows(path)
+    assert len(rows) == ROWS
+    assert rows[7]["v"].tolist() == [28, 29, 30, 31] and rows[7]["s"] == "7"
+    assert [int(sample["id"]) for sample in rows.__getitems__([3, 1, 3])] == [3, 1, 3]
+    doubled = lancet.torch.Rows(path, ["id"], lambda sample: sample["id"] * 2, batched=True)
+    assert doubled.__getitems__([5, 6]).tolist() == [10, 12]
+    with pytest.raises(IndexError):
+        rows[ROWS]
+
+
+@pytest.mark.parametrize("shuffle", [None, "rows", "blocks"])
+def test_every_row_comes_once(path: Path, stub_torch: None, shuffle: str | None) -> None:
+    import lancet.torch
+
+    batches = lancet.torch.Batches(path, batch_rows=100, shuffle=shuffle)
+    assert len(batches) == 51
+    first = ids(batches)
+    assert sorted(first) == list(range(ROWS)) and (first == list(range(ROWS))) == (shuffle is None)
+    second = ids(batches)
+    assert sorted(second) == list(range(ROWS)) and (second == first) == (shuffle is None)
+    batches.set_epoch(0)
+    assert ids(batches) == first
+    other = lancet.torch.Batches(path, batch_rows=100, shuffle=shuffle, seed=1)
+    assert (ids(other) == first) == (shuffle is None)
+    short = lancet.torch.Batches(path, batch_rows=100, shuffle=shuffle, drop_last=True)
+    assert len(short) == 50 and len(ids(short)) == 5_000
+
+
+@pytest.mark.parametrize("shuffle", [None, "rows", "blocks"])
+def test_ranks_get_equal_shares(path: Path, stub_torch: None, shuffle: str | None) -> None:
+    import lancet.torch
+
+    def parts(**options: Any) -> list[list[int]]:
+        made = [lancet.torch.Batches(path, batch_rows=100, shuffle=shuffle, shard=(r, 4), **options) for r in range(4)]
+        assert len({len(part) for part in made}) == 1
+        return [ids(part) for part in made]
+
+    counted = Counter(row for part in parts(drop_last=True) for row in part)
+    assert max(counted.values()) == 1 and len(counted) == 4_800
+    counted = Counter(row for part in parts() for row in part)
+    assert len(counted) == ROWS and max(counted.values()) <= 2
+
+
+def test_a_run_is_resumed(path: Path, stub_torch: None) -> None:
+    import lancet.torch
+
+    make = lambda: lancet.torch.Batches(path, batch_rows=100, shuffle="rows")  # noqa: E731
+    whole = make()
+    whole.set_epoch(3)
+    expected = list(whole)
+    stopped = make()
+    stopped.set_epoch(3)
+    running = iter(stopped)
+    for _ in range(20):
+        next(running)
+    state = stopped.state_dict()
+    assert state == {"epoch": 3, "position": 20}
+    resumed = make()
+    resumed.load_state_dict(state)
+    assert ids(resumed) == ids(expected[20:])
+    assert resumed.state_dict() == {"epoch": 4, "position": 0}
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_workers(path: Path, stub_torch: None, method: str, workers: int) -> None:
+    import torch.utils.data
+
+    import lancet.torch
+
+    batches = lancet.torch.Batches(path, batch_rows=100, shuffle="rows", columns=["id", "v"])
+    alone = ids(batches)
+    batches.set_epoch(0)
+    assert ids(torch.utils.data.load(batches, workers, method)) == alone
+    # Whatever the number of workers, a resumed run goes on where it was.
+    batches.load_state_dict({"epoch": 0, "position": 17})
+    assert ids(torch.utils.data.load(batches, workers, method)) == alone[1_700:]
+    rows = lancet.torch.Rows(path, ["id"], batched=True)
+    rows.__getitems__([1, 2, 3])
+    wanted = [list(range(start, start + 50)) for start in range(0, 1_000, 50)]
+    found = torch.utils.data.load(rows, workers, method, wanted, lancet.torch.collate)
+    assert ids(found) == list(range(1_000))
+
+
+def test_options_that_make_no_sense(path: Path, stub_torch: None) -> None:
+    import lancet.torch
+
+    for options in ({"batch_rows": 0}, {"batch_rows": 1, "shuffle": "all"}, {"batch_rows": 1, "shard": (4, 4)}):
+        with pytest.raises(ValueError):
+            lancet.torch.Batches(path, **options)
+
+
+@pytest.mark.parametrize("total", [1, 2, 3, 100, 1_024, 1_025, 40_000, 100_003])
+def test_orders_have_every_row_once(total: int) -> None:
+    for order in (_shuffle.rows, _shuffle.blocks):
+        found = np.concatenate([order(range(start, min(start + 999, total)), total, 5, 2) for start in range(0, total, 999)])
+        assert sorted(found.tolist()) == list(range(total))
+    # Rows land anywhere: about as many of the first half in the first half as chance would have it.
+    if total > 10_000:
+        half = (_shuffle.rows(range(total // 2), total, 1, 1) < total // 2).mean()
+        assert 0.48 < half < 0.52
