@@ -72,6 +72,14 @@ impl<S: Storage> Opened<S> {
         VersionFile::parse(&shown(&path), bytes, limits)
     }
 
+    /// What made this version, if it says so.
+    pub(crate) async fn made_by(&self) -> Result<Option<Transaction>> {
+        let version = self.manifest().version;
+        let Some(name) = self.versions.get(version) else { return Ok(None) };
+        let file = self.version_file(name).await?;
+        read_transaction(self, &file).await
+    }
+
     /// Commits a change; the table at the version that it became.
     pub(crate) async fn commit(
         &self,
@@ -213,21 +221,11 @@ impl<S: Storage> Commit<'_, S> {
 
     /// What a version did. It says so itself, or names a file.
     async fn committed(&self, file: &VersionFile) -> Result<Committed> {
-        let (version, limits) = (file.manifest.version, &self.at.options.limits);
-        let name = &file.manifest.transaction_file;
-        let transaction = match file.transaction(limits) {
-            Ok(Some(transaction)) => Some(transaction),
-            // A name from a manifest never leads elsewhere.
-            _ if name.is_empty() || name.contains(['/', '\\']) => None,
-            _ => {
-                let path = self.at.root.join(TRANSACTIONS_DIR).join(name);
-                let bytes = self.at.storage().read(&path, limits.max_metadata_bytes).await;
-                let parsed = bytes.map(|bytes| Transaction::parse(&shown(&path), &bytes, limits));
-                parsed.ok().and_then(Result::ok)
-            }
-        };
-        let transaction = transaction.ok_or_else(|| unknown_change(version))?;
-        Ok(Committed { version, transaction })
+        let version = file.manifest.version;
+        match read_transaction(self.at, file).await {
+            Ok(Some(transaction)) => Ok(Committed { version, transaction }),
+            _ => Err(unknown_change(version)),
+        }
     }
 
     fn gone(&self, pending: &Pending, version: u64) -> Error {
@@ -259,6 +257,27 @@ impl<S: Storage> Commit<'_, S> {
             loaded.insert(*id, found.map_err(|problem| problem.in_file(&shown(&path)))?);
         }
         Ok(loaded)
+    }
+}
+
+/// The transaction of a version, in its file or beside it.
+async fn read_transaction<S: Storage>(
+    at: &Opened<S>,
+    file: &VersionFile,
+) -> Result<Option<Transaction>> {
+    let (limits, name) = (&at.options.limits, &file.manifest.transaction_file);
+    if let Some(transaction) = file.transaction(limits)? {
+        return Ok(Some(transaction));
+    }
+    // A name from a manifest never leads elsewhere.
+    if name.is_empty() || name.contains(['/', '\\']) {
+        return Ok(None);
+    }
+    let path = at.root.join(TRANSACTIONS_DIR).join(name);
+    match at.storage().read(&path, limits.max_metadata_bytes).await {
+        Ok(bytes) => Transaction::parse(&shown(&path), &bytes, limits).map(Some),
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -55,6 +55,16 @@ fn with_created(transaction: &mut Transaction, theirs: &VersionFile) {
     }
 }
 
+/// The reference does not write the metadata of schemas into transactions.
+fn with_metadata(operation: &mut Operation, theirs: &VersionFile) {
+    if let Operation::Overwrite(Overwrite { schema_metadata, .. })
+    | Operation::Merge(Merge { schema_metadata, .. }) = operation
+    {
+        assert!(schema_metadata.is_empty());
+        schema_metadata.clone_from(&theirs.manifest.schema_metadata);
+    }
+}
+
 /// The reference reserves ids of fragments in a version of their own; lancet gives them with the others.
 fn with_reserved_ids(
     ours: &mut Manifest,
@@ -110,6 +120,7 @@ fn versions_of_the_reference_are_built_again() {
                 continue;
             }
             with_created(&mut transaction, theirs);
+            with_metadata(&mut transaction.operation, theirs);
             let given = given(theirs, &transaction.operation, &history);
             let mut next = Next::build(before, &transaction, &given, 0)
                 .unwrap_or_else(|error| panic!("{table} version {version}: {error}"));

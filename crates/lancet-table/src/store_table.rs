@@ -29,6 +29,7 @@ use crate::scan_plan::{Piece, Prepared, ScanPlan, Started};
 use crate::snapshot::find_row;
 use crate::store::Store;
 use crate::take::{Wanted, grouped, in_order};
+use crate::transaction::Transaction;
 
 /// Files that a read asks for at the same time.
 const CONCURRENT_FILES: usize = 16;
@@ -100,6 +101,11 @@ impl StoreTable {
     /// The manifest of another version of the same table or branch.
     pub async fn manifest_of(&self, version: u64) -> Result<Manifest> {
         self.at.manifest_of(version).await
+    }
+
+    /// What made the version that is open; `None` if it does not tell.
+    pub async fn transaction(&self) -> Result<Option<Transaction>> {
+        self.at.made_by().await
     }
 
     /// The schema, with field and schema metadata.

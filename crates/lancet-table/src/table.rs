@@ -12,6 +12,7 @@ use crate::opening::Opened;
 use crate::options::{At, TableOptions};
 use crate::refs::{Branch, Tag};
 use crate::storage::{Disk, ready};
+use crate::transaction::Transaction;
 
 /// One version of a Lance table in a folder. Cheap to clone; all methods take `&self` and need no runtime.
 ///
@@ -79,6 +80,11 @@ impl Table {
     /// The manifest of another version of the same table or branch.
     pub fn manifest_of(&self, version: u64) -> Result<Manifest> {
         ready(self.at.manifest_of(version))
+    }
+
+    /// What made the version that is open; `None` if it does not tell.
+    pub fn transaction(&self) -> Result<Option<Transaction>> {
+        ready(self.at.made_by())
     }
 
     /// The folder of the version that is open: that of the table, or of a branch.
