@@ -184,7 +184,8 @@ class History:
         fields = {field.name for field in self.table().schema}
         if fields != set(self.kinds):
             # Columns are as they were then; what they hold is asked of the table.
-            known = {c.kind: c for c in [*COLUMNS, Column(pa.large_string(), word)]}
+            numbers = Column(pa.int64(), lambda rng: int(rng.integers(0, 99)))
+            known = {c.kind: c for c in [*COLUMNS, Column(pa.large_string(), word), numbers]}
             schema = self.table().schema
             self.kinds = {f.name: None if f.name == 'k' else known.get(f.type) for f in schema}
             if any(kind is None for name, kind in self.kinds.items() if name != 'k'):

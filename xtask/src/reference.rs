@@ -19,6 +19,7 @@ pub(crate) fn add_all(steps: &mut Steps) {
         // As the tests are built, so that nothing is built again.
         let mut names = vec!["--example", "decode", "--example", "encode", "--example", "s3"];
         names.extend(["--example", "dump_table", "--example", "change_table"]);
+        names.extend(["--example", "maintain_table"]);
         run(linting(["build", "--profile", "test"].into_iter().chain(names))?)
     });
     steps.add("pages of other Parquet writers", || parquet_pages(&[]));
@@ -45,6 +46,12 @@ pub(crate) fn add_all(steps: &mut Steps) {
         changes.arg("--change").arg(example("change_table")?);
         changes.arg("--dump").arg(example("dump_table")?).args(["--seeds", "0..300"]);
         run(changes)
+    });
+    steps.add("columns, compaction, branches, cleanup, beside the reference", || {
+        let mut maintenance = script("maintenance.py")?;
+        maintenance.arg("--change").arg(example("maintain_table")?);
+        maintenance.arg("--dump").arg(example("dump_table")?).args(["--seeds", "0..300"]);
+        run(maintenance)
     });
     add_script(steps, "queries, beside DuckDB and for the reference", "sql.py", &[]);
 }

@@ -86,7 +86,7 @@ fn act(table: &mut Table, command: &Value) -> Done<Value> {
         }
         "add_constant" => {
             let value = i32::try_from(command["value"].as_i64().unwrap_or(0))?;
-            let field = Field::new(text("name")?, DataType::Int32, true);
+            let field = Field::new(text("name")?, DataType::Int32, false);
             table.add_constant_column(field, Arc::new(Int32Array::from(vec![value])), &options)?;
         }
         "drop" => {
