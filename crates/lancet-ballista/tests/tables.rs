@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::ExecutionPlan;
@@ -19,7 +20,7 @@ use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{DefaultPhysicalProtoConverter, PhysicalExtensionCodec};
 use lancet::ReadOptions;
 use lancet_ballista::{LogicalCodec, PhysicalCodec};
-use lancet_datafusion::{At, LanceFormatFactory, LanceSource, LanceTable};
+use lancet_datafusion::{At, LanceFormatFactory, LanceSource, LanceTable, LanceTableOptions};
 
 fn unpacked(name: &str) -> tempfile::TempDir {
     let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lancet-table/tests/tables");
@@ -97,6 +98,11 @@ async fn the_version_and_the_options_go_with_the_plan() {
     );
     client.sql(&create("t", place.path(), &options)).await.unwrap();
     let table = client.table_provider("t").await.unwrap();
+
+    // A version that is open goes by its number.
+    let url = ListingTableUrl::parse(place.path().join("table").to_str().unwrap()).unwrap();
+    let open = LanceTable::open(&client.runtime_env(), &url, LanceTableOptions::default()).await;
+    assert_eq!(*open.unwrap().options().at(), At::Version(here.version()));
 
     // From the client to the scheduler: the branch.
     let (codec, scheduler) = (LogicalCodec::default(), session());

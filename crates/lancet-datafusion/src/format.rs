@@ -27,7 +27,7 @@ use object_store::{ObjectMeta, ObjectStore};
 use crate::options::write_options;
 use crate::sink::LanceSink;
 use crate::source::LanceSource;
-use crate::table::check_is_file;
+use crate::table::{check_is_file, is_table};
 use crate::{files, statistics};
 
 /// The ending of file names.
@@ -196,10 +196,18 @@ impl FileFormat for LanceFormat {
     async fn create_writer_physical_plan(
         &self,
         input: Arc<dyn ExecutionPlan>,
-        _state: &dyn Session,
+        state: &dyn Session,
         conf: FileSinkConfig,
         order_requirements: Option<LexRequirement>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        for url in &conf.table_paths {
+            if is_table(&state.runtime_env().object_store(url)?, url).await? {
+                return not_impl_err!(
+                    "{}: is a Lance table, to which queries cannot write yet; name a new file",
+                    url.as_str()
+                );
+            }
+        }
         if conf.insert_op != InsertOp::Append {
             return not_impl_err!("Lance files can be added to a table, not replaced");
         }

@@ -1,4 +1,4 @@
-//! Lance columnar files as tables of DataFusion.
+//! Lance columnar files and Lance tables in DataFusion.
 //!
 //! [`register`] makes a session know them: by path, as external tables, and as what `COPY` and `INSERT`
 //! write.
@@ -28,13 +28,28 @@
 //! COPY (SELECT * FROM t ORDER BY id) TO 'sorted.lance' OPTIONS ('format.profile' 'small')
 //! ```
 //!
+//! A folder with versions (`_versions/`) is a Lance table. It is read as one, without its deleted rows and with all columns
+//! that it has now; its files are never read one by one. The latest version is read, or one that is named:
+//!
+//! ```text
+//! SELECT * FROM 'cities.lance'
+//! SELECT * FROM 'cities.lance@3'                  version 3
+//! SELECT * FROM 'cities.lance@released'           a tag, or a branch
+//! SELECT * FROM 'cities.lance@test:3'             version 3 of a branch
+//! CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION 'cities.lance/' OPTIONS ('table.version' '3')
+//! ```
+//!
+//! An external table for which no version is named reads the latest one, anew for each query. All of a query is of one
+//! version, whatever is written meanwhile. In Rust, [`LanceTable`] is the table provider.
+//!
 //! # What a query reads
 //!
 //! - Only the columns and nested fields that it names.
 //! - Of those, only the rows that zone maps leave for its filters, also for filters that a join or a limit
 //!   learns on the way.
 //! - Filter columns first, the others for the rows that are left.
-//! - The number of rows stands at the end of a file: `count(*)` reads no data.
+//! - The number of rows stands at the end of a file, and in the manifest of a table: `count(*)` reads no data.
+//! - Of a table, deletion files of the fragments whose rows are read, once.
 //!
 //! `EXPLAIN ANALYZE` tells the bytes, the requests, and the rows that were left out.
 //!
@@ -57,6 +72,14 @@
 //! | `format.page_bytes` | bytes of values after which a page is cut |
 //! | `format.<option>::<column>` | an option of one column, as in the field metadata `lance-encoding:<option>` |
 //!
+//! | option of `STORED AS LANCE`, for tables | value |
+//! |---|---|
+//! | `table.version` | the number of a version, of the branch if one is named |
+//! | `table.tag`, `table.branch` | the name of a tag or of a branch |
+//! | `table.row_ids`, `table.row_addresses` | true: there is a column `_rowid`, `_rowaddr` |
+//! | `table.row_versions` | true: there are columns `_row_created_at_version`, `_row_last_updated_at_version` |
+//! | `table.base` | a folder outside of the table that it may read, as shallow clones do |
+//!
 //! In Rust, [`LanceFormatFactory::new`] and [`LanceFormat::with_read_options`] take [`lancet::ReadOptions`],
 //! with the limits for files you do not trust, and [`LanceFormat::with_write_options`] takes
 //! [`lancet::WriteOptions`].
@@ -75,12 +98,14 @@
 //! | `options` | the options of `STORED AS LANCE` and `COPY` |
 //! | `files` | open files, shared by all who read them |
 //! | `source` | what a scan was asked for: columns, filters |
-//! | `opener` | one file of a scan: expressions fitted to it, its rows, its zones |
+//! | `opener` | one file or fragment of a scan: expressions fitted to it, its rows, its zones |
+//! | `readable` | what a scan reads: a file, or a fragment of a table |
+//! | `table` | Lance tables: names, versions, fragments as the files of a scan, statistics |
 //! | `fields` | the fields that expressions read |
 //! | `rows` | sets of rows |
 //! | `predicate` | predicates as filters over zone maps |
 //! | `zones` | the rows that zone maps leave |
-//! | `scan` | the batches of a file: filter columns first, the others for what is left |
+//! | `scan` | the batches of a file or fragment: filter columns first, the others for what is left |
 //! | `metrics` | what a scan did |
 //! | `sink` | writing |
 

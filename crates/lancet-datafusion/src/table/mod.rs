@@ -60,7 +60,10 @@ pub use options::LanceTableOptions;
 pub struct LanceTable {
     store: ObjectStoreUrl,
     path: Path,
+    /// They name the version that is open, or what is followed.
     options: LanceTableOptions,
+    /// What was asked for when it was opened.
+    asked: At,
     schema: SchemaRef,
     /// Whether a query reads the latest version there is when it is planned.
     follows: bool,
@@ -90,10 +93,11 @@ impl LanceTable {
         path: Path,
         options: LanceTableOptions,
     ) -> Result<Self> {
-        let table = OpenTable::open(runtime, store.clone(), path.clone(), options.clone()).await?;
-        let schema = table.schema(runtime).await?;
+        let asked = options.at().clone();
+        let table = OpenTable::open(runtime, store.clone(), path.clone(), options).await?;
+        let (schema, options) = (table.schema(runtime).await?, table.options().clone());
         let now = Mutex::new(Some(Now { table: Arc::new(table), query: None }));
-        Ok(Self { store, path, options, schema, follows: false, now })
+        Ok(Self { store, path, options, asked, schema, follows: false, now })
     }
 
     /// A table that was opened elsewhere, and has this schema. It is opened again by the first query.
@@ -103,7 +107,8 @@ impl LanceTable {
         options: LanceTableOptions,
         schema: SchemaRef,
     ) -> Self {
-        Self { store, path, options, schema, follows: true, now: Mutex::default() }
+        let asked = options.at().clone();
+        Self { store, path, options, asked, schema, follows: true, now: Mutex::default() }
     }
 
     /// Lets each query read the version that is the latest when it is planned: of the table, of the branch or of the tag
@@ -111,6 +116,7 @@ impl LanceTable {
     #[must_use]
     pub fn following(mut self) -> Self {
         self.follows = true;
+        self.options = self.options.with_version(self.asked.clone());
         self
     }
 
@@ -124,7 +130,7 @@ impl LanceTable {
         &self.path
     }
 
-    /// The options that it is opened with.
+    /// The options that it is opened with. They name the version that queries read, or what they follow.
     pub fn options(&self) -> &LanceTableOptions {
         &self.options
     }

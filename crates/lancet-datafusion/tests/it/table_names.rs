@@ -202,3 +202,23 @@ async fn folders_of_files_stay_what_they_are() {
     assert_eq!(count(&ctx, "t").await, 30);
     assert_eq!(count(&ctx, &format!("'{}'", data.join("1.lance").display())).await, 10);
 }
+
+#[tokio::test]
+async fn nothing_is_written_beside_the_files_of_a_table() {
+    let folder = folder();
+    let path = folder.path().join("t.lance");
+    make(&path);
+    let ctx = session(2);
+    run(&ctx, &format!("CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION '{}/'", path.display()))
+        .await;
+    for sql in [
+        format!("COPY (VALUES (1)) TO '{}/' STORED AS LANCE", path.display()),
+        "INSERT INTO t VALUES (1)".to_owned(),
+    ] {
+        let error = error(&ctx, &sql).await;
+        assert!(error.contains("cannot write yet") || error.contains("not implemented"), "{error}");
+    }
+    let below: Vec<_> = std::fs::read_dir(&path).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(below.len(), 3, "{below:?}");
+    assert_eq!(count(&ctx, "t").await, 190);
+}
