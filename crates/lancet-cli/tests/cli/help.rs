@@ -3,7 +3,7 @@
 use crate::lancet::{Dir, assert_snapshot};
 
 /// The commands of every build.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "convert",
     "cat",
     "take",

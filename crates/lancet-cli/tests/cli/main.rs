@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod analyze;
+#[path = "../support/archives.rs"]
+mod archives;
 #[cfg(feature = "cloud")]
 mod cloud;
 mod convert;
@@ -37,6 +39,7 @@ mod sql_files;
 #[cfg(all(feature = "sql", unix))]
 mod sql_shell;
 mod stats;
+mod table_stats;
 mod tables;
 mod text;
 #[path = "../support/verbs.rs"]
