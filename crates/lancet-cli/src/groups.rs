@@ -10,7 +10,7 @@ const GROUPS: [(&str, &[&str]); 3] = [
     ("Read and write", &["convert", "cat", "take", "sql"]),
     (
         "Look inside",
-        &["schema", "inspect", "stats", "analyze", "verify", "versions", "row-ids"],
+        &["schema", "inspect", "stats", "analyze", "verify", "report", "versions", "row-ids"],
     ),
     ("Try and set up", &["demo", "completions", "man", "help"]),
 ];

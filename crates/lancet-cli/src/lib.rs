@@ -27,6 +27,7 @@ mod output;
 mod parquet_types;
 mod places;
 mod progress;
+mod report;
 mod row_ids;
 mod rows;
 mod schema;
@@ -99,6 +100,8 @@ enum Command {
     Verify(verify::Args),
     /// Compare the encodings each column could have, and recommend one
     Analyze(analyze::Args),
+    /// Write a page that shows a Lance file or table, or compares two files
+    Report(report::Args),
     /// Show the versions of a table
     Versions(versions::Args),
     /// Show the row ids of a table, fragment by fragment
@@ -172,6 +175,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Stats(args) => stats::run(args, cli.quiet, out),
         Command::Verify(args) => verify::run(args, cli.quiet, out),
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
+        Command::Report(args) => report::run(args, cli.quiet, out),
         Command::Versions(args) => versions::run(args, out),
         Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),

@@ -26,8 +26,11 @@ mod names;
 #[cfg(unix)]
 mod new_files;
 mod options;
+#[path = "../support/page.rs"]
+mod page;
 mod places;
 mod read;
+mod report;
 mod row_ids;
 mod setup;
 #[cfg(unix)]
