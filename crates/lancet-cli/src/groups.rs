@@ -8,7 +8,10 @@ use clap::builder::Styles;
 /// Commands that are in no group come last.
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Read and write", &["convert", "cat", "take", "sql"]),
-    ("Look inside", &["schema", "inspect", "stats", "analyze", "verify", "versions", "row-ids"]),
+    (
+        "Look inside",
+        &["schema", "inspect", "stats", "analyze", "verify", "report", "versions", "row-ids"],
+    ),
     ("Try and set up", &["demo", "completions", "man", "help"]),
 ];
 

@@ -1,4 +1,6 @@
-//! `lancet inspect`: what a Lance file is made of.
+//! `lancet inspect`: what a Lance file or table is made of.
+
+mod table;
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
 use crate::lines::{Report, Width};
-use crate::places::{Access, InputFile};
+use crate::places::{Access, InputFile, VersionArgs, table_folder};
 use crate::table::Grid;
 use crate::units;
 
@@ -17,13 +19,15 @@ const EXAMPLES: &str = "\
 Examples:
   lancet inspect orders.lance
   lancet inspect orders.lance --pages --columns price
-  lancet inspect orders.lance --json | jq '.columns[].bytes'";
+  lancet inspect orders.lance --json | jq '.columns[].bytes'
+  lancet inspect cities.lance/ --fragments     a table
+  lancet inspect cities.lance/ --version 3 --json | jq '.fragments[].deleted_rows'";
 
 /// What to inspect.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Lance file to read
+    /// Lance file or table to read
     file: PathBuf,
     /// Print JSON
     #[arg(long)]
@@ -31,6 +35,9 @@ pub struct Args {
     /// List every page with its buffers
     #[arg(short, long)]
     pages: bool,
+    /// List every fragment of a table with its files
+    #[arg(short, long)]
+    fragments: bool,
     /// Columns to show; nested ones with dots: a,b.c
     #[arg(short, long, value_delimiter = ',')]
     columns: Vec<String>,
@@ -38,12 +45,23 @@ pub struct Args {
     access: Access,
     #[command(flatten)]
     width: Width,
+    #[command(flatten)]
+    version: VersionArgs,
 }
 
 /// Runs the command.
-pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     args.access.check([args.file.as_path()].into_iter())?;
+    if let Some(folder) = table_folder(&args.file)? {
+        return table::show(args, &args.version.open(&folder)?, quiet, out);
+    }
+    args.version.check_is_table(&args.file)?;
     let file = InputFile::lance(&args.file, "inspect", &args.access)?;
+    if args.fragments {
+        let message =
+            format!("{}: is a file; it has no fragments, but --pages", args.file.display());
+        return Err(Error::Usage(message));
+    }
     let reader = file.reader()?;
     let mut report = reader.inspect().in_file(&args.file)?;
     keep_columns(&mut report, &args.columns)
@@ -72,19 +90,28 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 
 /// Leaves the columns asked for: a name stands for the column and for all below it.
 fn keep_columns(report: &mut FileReport, names: &[String]) -> Result<(), String> {
-    let below = |column: &ColumnReport, name: &str| {
-        column.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    for name in names {
-        if !report.columns.iter().any(|column| below(column, name)) {
-            let known: Vec<_> = report.columns.iter().map(|c| c.name.as_str()).collect();
-            return Err(format!("no column `{name}`; there are: {}", known.join(", ")));
-        }
-    }
-    if !names.is_empty() {
-        report.columns.retain(|column| names.iter().any(|name| below(column, name)));
-    }
+    let known: Vec<&str> = report.columns.iter().map(|column| column.name.as_str()).collect();
+    check_names(&known, names)?;
+    report.columns.retain(|column| is_wanted(&column.name, names));
     Ok(())
+}
+
+/// Fails if a name is that of no column.
+fn check_names(known: &[&str], names: &[String]) -> Result<(), String> {
+    let unknown = names.iter().find(|name| !known.iter().any(|column| is_below(column, name)));
+    match unknown {
+        Some(name) => Err(format!("no column `{name}`; there are: {}", known.join(", "))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a column is among those asked for, or all are wanted.
+fn is_wanted(column: &str, names: &[String]) -> bool {
+    names.is_empty() || names.iter().any(|name| is_below(column, name))
+}
+
+fn is_below(column: &str, name: &str) -> bool {
+    column.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// The lines above the table.
@@ -140,7 +167,7 @@ fn column_table(report: &FileReport) -> Grid {
 /// The distinct encodings of a column in page order, with counts where there are several.
 fn encodings(column: &ColumnReport) -> String {
     let mut seen = HashSet::new();
-    let all: Vec<String> = column.pages.iter().map(encoding).collect();
+    let all: Vec<String> = column.pages.iter().map(PageReport::form).collect();
     let distinct: Vec<&String> = all.iter().filter(|e| seen.insert(e.as_str())).collect();
     match distinct.as_slice() {
         [one] => (*one).clone(),
@@ -148,17 +175,6 @@ fn encodings(column: &ColumnReport) -> String {
             let counted = |e: &&String| format!("{}× {e}", all.iter().filter(|a| a == e).count());
             several.iter().map(counted).collect::<Vec<_>>().join("; ")
         }
-    }
-}
-
-/// Layout and encoding of a page, with the layout said once.
-fn encoding(page: &PageReport) -> String {
-    if page.encoding.starts_with(&page.layout) {
-        page.encoding.clone()
-    } else if page.encoding.is_empty() {
-        page.layout.clone()
-    } else {
-        format!("{}: {}", page.layout, page.encoding)
     }
 }
 
@@ -185,7 +201,7 @@ fn page_table(column: &ColumnReport, file_bytes: u64) -> Grid {
             units::count(page.bytes),
             units::share(page.bytes, file_bytes),
             units::per_row(page.bytes, page.num_rows),
-            encoding(page),
+            page.form(),
         ]);
         for buffer in &page.buffers {
             grid.push([

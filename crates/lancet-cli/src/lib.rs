@@ -27,6 +27,7 @@ mod output;
 mod parquet_types;
 mod places;
 mod progress;
+mod report;
 mod row_ids;
 mod rows;
 mod schema;
@@ -91,14 +92,16 @@ enum Command {
     Sql(sql::Args),
     /// Show the fields of a file
     Schema(schema::Args),
-    /// Show columns, pages and encodings of a Lance file
+    /// Show columns, pages and encodings of a Lance file or table
     Inspect(inspect::Args),
-    /// Show the least and the greatest value of each column of a Lance file
+    /// Show the least and the greatest value of each column
     Stats(stats::Args),
-    /// Check every rule of the format over a whole Lance file
+    /// Check every rule of the format over a whole Lance file or table
     Verify(verify::Args),
     /// Compare the encodings each column could have, and recommend one
     Analyze(analyze::Args),
+    /// Write a page that shows a Lance file or table, or compares two files
+    Report(report::Args),
     /// Show the versions of a table
     Versions(versions::Args),
     /// Show the row ids of a table, fragment by fragment
@@ -173,10 +176,11 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Take(args) => take::run(args, cli.quiet, out),
         Command::Sql(args) => sql::run(args, cli.quiet, out),
         Command::Schema(args) => schema::run(args, cli.quiet, out),
-        Command::Inspect(args) => inspect::run(args, out),
-        Command::Stats(args) => stats::run(args, out),
+        Command::Inspect(args) => inspect::run(args, cli.quiet, out),
+        Command::Stats(args) => stats::run(args, cli.quiet, out),
         Command::Verify(args) => verify::run(args, cli.quiet, out),
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
+        Command::Report(args) => report::run(args, cli.quiet, out),
         Command::Versions(args) => versions::run(args, out),
         Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),

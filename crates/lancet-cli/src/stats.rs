@@ -1,4 +1,6 @@
-//! `lancet stats`: what the zone maps of a Lance file say about its columns.
+//! `lancet stats`: what the zone maps of a Lance file or table say about its columns.
+
+mod table;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
 use crate::lines::{Report, Width};
-use crate::places::{self, Access, InputFile};
+use crate::places::{self, Access, InputFile, VersionArgs, table_folder};
 use crate::show::Show;
 use crate::table::Grid;
 use crate::{text, time_zones, units};
@@ -22,15 +24,16 @@ Examples:
   lancet stats orders.lance
   lancet stats orders.lance --zones --columns price
   lancet stats orders.lance --json | jq '.columns[] | {name, min, max}'
+  lancet stats cities.lance/ --tag released     a table: the zone maps of all its files
 
 JSON is one object for one file, and a list of them for several or for a pattern.
-A bound with `~` may lie further out than any value: long strings are cut.";
+A bound with `~` may lie further out than any value: long strings are cut, and rows of tables deleted.";
 
 /// Whose statistics to show.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Lance files to read: paths, patterns such as 'part-*.lance', URLs
+    /// Lance files or tables to read: paths, patterns such as 'part-*.lance', URLs
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Print JSON
@@ -46,6 +49,8 @@ pub struct Args {
     access: Access,
     #[command(flatten)]
     width: Width,
+    #[command(flatten)]
+    version: VersionArgs,
 }
 
 /// A column and its zone map.
@@ -58,7 +63,7 @@ struct Column {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let files = places::expand(&args.files)?;
     args.access.check(files.paths.iter().map(PathBuf::as_path))?;
     let mut reports = Vec::new();
@@ -66,7 +71,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         if number > 0 && !args.json {
             writeln!(out)?;
         }
-        reports.extend(run_one(args, path, out)?);
+        reports.extend(run_one(args, path, quiet, out)?);
     }
     match reports.as_slice() {
         [report] if !files.several => writeln!(out, "{report:#}")?,
@@ -77,7 +82,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 /// Prints what is known of a file, or returns it as JSON.
-fn run_one(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Option<Value>> {
+fn run_one(args: &Args, path: &Path, quiet: bool, out: &mut dyn Write) -> Result<Option<Value>> {
+    if let Some(folder) = table_folder(path)? {
+        return table::show(args, path, &args.version.open(&folder)?, quiet, out);
+    }
+    args.version.check_is_table(path)?;
     let file = InputFile::lance(path, "stats", &args.access)?;
     let reader = file.reader()?;
     let columns = columns(&reader, &args.columns).in_file(path)?;
@@ -177,7 +186,7 @@ fn zone_table(map: &ZoneMap) -> Result<Grid> {
 }
 
 /// A bound for people: as `lancet cat` prints values.
-fn bound(bounds: Option<&ArrayRef>, row: usize, exact: bool) -> Result<String> {
+pub fn bound(bounds: Option<&ArrayRef>, row: usize, exact: bool) -> Result<String> {
     let Some(bounds) = bounds.filter(|bounds| bounds.is_valid(row)) else {
         return Ok("–".into());
     };

@@ -10,7 +10,7 @@ use crate::copy::Destination;
 use crate::error::{Error, InFile, Result};
 use crate::format::is_table;
 use crate::input::{BATCH_ROWS, Batches, Input};
-use crate::places::{InputFile, TableArgs};
+use crate::places::{InTable, InputFile, TableArgs};
 use crate::rows::RowList;
 
 /// Ids need not exist, so no table bounds how many are asked for.
@@ -85,8 +85,8 @@ fn taken_of_table(file: &InputFile, args: &Args) -> Result<Input> {
     }
     let by_id = args.row_ids.is_some();
     let take = move |rows: &[u64]| match by_id {
-        true => table.take_row_ids(rows, &columns).in_file(&path),
-        false => table.take(rows, &columns).in_file(&path),
+        true => table.take_row_ids(rows, &columns).in_table(&path),
+        false => table.take(rows, &columns).in_table(&path),
     };
     let num_rows = Some(rows.len() as u64);
     Ok(Input {

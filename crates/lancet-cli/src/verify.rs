@@ -1,13 +1,16 @@
-//! `lancet verify`: checks every rule of the format over whole files.
+//! `lancet verify`: checks every rule of the format over whole files and tables.
+
+mod table;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use lancet::{Corrupt, Error as LancetError, ReadOptions, Verification};
+use lancet_table::TableVerification;
 use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
-use crate::places::{self, Access, InputFile};
+use crate::places::{self, Access, InputFile, VersionArgs, table_folder};
 use crate::{progress, terminal, units};
 
 const EXAMPLES: &str = "\
@@ -16,6 +19,7 @@ Examples:
   lancet verify 'data/**/*.lance' more.lance
   lancet verify orders.lance --require-checksums
   lancet verify orders.lance --json | jq '.problems[].rule'
+  lancet verify cities.lance/ --all-versions     a table: all files of all versions
 
 JSON is one object for one file, and a list of them for several or for a pattern.";
 
@@ -23,7 +27,7 @@ JSON is one object for one file, and a list of them for several or for a pattern
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Lance files to check: paths, patterns such as 'part-*.lance', URLs, - for standard input
+    /// Lance files or tables to check: paths, patterns such as 'part-*.lance', URLs, - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// A file without checksums is not sound: damage can be what makes it look so
@@ -34,6 +38,58 @@ pub struct Args {
     json: bool,
     #[command(flatten)]
     access: Access,
+    #[command(flatten)]
+    version: VersionArgs,
+    /// Check all versions of a table, each file once
+    #[arg(long, help_heading = "Options for tables")]
+    all_versions: bool,
+}
+
+/// What was found in a file or table.
+enum Found {
+    File(Verification),
+    Table(TableVerification),
+}
+
+impl Found {
+    /// What is wrong, and what could not be looked at.
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::File(found) => lines(found),
+            Self::Table(found) => table::lines(found),
+        }
+    }
+
+    /// How many problems there are.
+    fn num_problems(&self) -> u64 {
+        match self {
+            Self::File(found) => found.problems.len() as u64,
+            Self::Table(found) => found.problems.len() as u64,
+        }
+    }
+
+    /// What was looked at, in words.
+    fn checked(&self) -> String {
+        match self {
+            Self::File(found) => checked(found),
+            Self::Table(found) => table::checked(found),
+        }
+    }
+
+    fn to_json(&self, path: &Path) -> Value {
+        match self {
+            Self::File(found) => found_json(path, found),
+            Self::Table(found) => table::found_json(path, found),
+        }
+    }
+}
+
+/// Nobody knows whether what was not read is sound.
+fn is_sound(no_problems: bool, all_read: bool) -> Value {
+    match (no_problems, all_read) {
+        (true, false) => Value::Null,
+        (sound, _) => sound.into(),
+    }
 }
 
 /// Runs the command. Problems are printed; the error then only counts them.
@@ -49,18 +105,18 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
 fn verify_one(args: &Args, path: &Path, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let found = verify(args, path, quiet)?;
     if args.json {
-        writeln!(out, "{:#}", found_json(path, &found))?;
+        writeln!(out, "{:#}", found.to_json(path))?;
     } else {
-        match lines(&found) {
+        match found.lines() {
             lines if lines.is_empty() => {
-                let sound = format!("{}: sound ({})", path.display(), checked(&found));
+                let sound = format!("{}: sound ({})", path.display(), found.checked());
                 terminal::line(out, &sound)?;
             }
             lines => lines.iter().try_for_each(|line| terminal::line(out, line))?,
         }
     }
-    match found.problems.len() as u64 {
-        0 if found.unread.is_empty() => Ok(()),
+    match found.num_problems() {
+        0 if found.lines().is_empty() => Ok(()),
         0 => Err(Error::new("not all of it could be checked").about(path)),
         n => Err(Error::new(units::counted(n, "problem")).about(path)),
     }
@@ -74,17 +130,17 @@ fn verify_all(args: &Args, paths: &[PathBuf], quiet: bool, out: &mut dyn Write) 
         let name = path.display();
         match verify(args, path, quiet) {
             Ok(found) => {
-                let lines = lines(&found);
+                let lines = found.lines();
                 num_bad += u64::from(!lines.is_empty());
                 if args.json {
-                    reports.push(found_json(path, &found));
+                    reports.push(found.to_json(path));
                     continue;
                 }
                 for line in &lines {
                     terminal::line(out, &format!("{name}: {line}"))?;
                 }
                 if lines.is_empty() {
-                    terminal::line(out, &format!("{name}: sound ({})", checked(&found)))?;
+                    terminal::line(out, &format!("{name}: sound ({})", found.checked()))?;
                 }
             }
             Err(Error::Message(message)) => {
@@ -108,8 +164,19 @@ fn verify_all(args: &Args, paths: &[PathBuf], quiet: bool, out: &mut dyn Write) 
     }
 }
 
+fn verify(args: &Args, path: &Path, quiet: bool) -> Result<Found> {
+    if let Some(folder) = table_folder(path)? {
+        return table::verify(args, &folder, quiet).map(Found::Table);
+    }
+    args.version.check_is_table(path)?;
+    if args.all_versions {
+        places::refuse_file(path)?;
+    }
+    verify_file(args, path, quiet).map(Found::File)
+}
+
 /// A file that does not even open has one problem.
-fn verify(args: &Args, path: &Path, quiet: bool) -> Result<Verification> {
+fn verify_file(args: &Args, path: &Path, quiet: bool) -> Result<Verification> {
     let file = InputFile::lance(path, "verify", &args.access)?;
     let bar = progress::share(quiet);
     let verified = file.try_reader(ReadOptions::default()).and_then(|reader| {
@@ -170,11 +237,7 @@ fn found_json(path: &Path, found: &Verification) -> Value {
     };
     json!({
         "file": path.display().to_string(),
-        // Nobody knows whether what was not read is.
-        "sound": match (found.problems.is_empty(), found.unread.is_empty()) {
-            (true, false) => Value::Null,
-            (sound, _) => sound.into(),
-        },
+        "sound": is_sound(found.problems.is_empty(), found.unread.is_empty()),
         "pages": found.num_pages,
         "checksums": found.num_checksums,
         "zone_maps": found.num_zone_maps,

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use chrono::DateTime;
-use lancet_table::{At, Manifest, Table, TableOptions, Tag};
+use lancet_table::{At, Branch, Manifest, Table, TableOptions, Tag};
 use serde_json::{Value, json};
 
 use crate::error::{InFile, Result};
+use crate::lines::{Report, Width};
 use crate::table::Grid;
-use crate::{terminal, units};
+use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,6 +31,20 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    width: Width,
+}
+
+/// What is shown of a version. Manifests of tables with many fragments are large, so that they are not kept.
+struct Line {
+    version: u64,
+    written: Option<String>,
+    rows: Option<u64>,
+    deleted: Option<u64>,
+    fragments: u64,
+    bytes: u64,
+    tags: Vec<String>,
+    writer: Option<String>,
 }
 
 /// Runs the command.
@@ -39,66 +54,95 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let table = Table::open_with(&args.table, options).in_file(&args.table)?;
     let tags = table.tags().in_file(&args.table)?;
     let branches = table.branches().in_file(&args.table)?;
-    let mut versions = Vec::with_capacity(table.versions().len());
+    let mut lines = Vec::with_capacity(table.versions().len());
     for number in table.versions() {
-        versions.push(table.manifest_of(*number).in_file(&args.table)?);
+        lines.push(Line::new(&table.manifest_of(*number).in_file(&args.table)?, &tags));
     }
     if args.json {
-        let branches: Vec<Value> = branches
-            .iter()
-            .map(|branch| {
-                json!({ "name": branch.name, "parent": branch.parent, "parent_version": branch.parent_version })
-            })
-            .collect();
-        let versions: Vec<Value> = versions.iter().map(|v| to_json(v, &tags)).collect();
-        let table = args.table.display().to_string();
-        let report = json!({ "table": table, "versions": versions, "branches": branches });
+        let branch = |branch: &Branch| {
+            let (name, parent) = (&branch.name, &branch.parent);
+            json!({ "name": name, "parent": parent, "parent_version": branch.parent_version })
+        };
+        let report = json!({
+            "table": args.table.display().to_string(),
+            "versions": lines.iter().map(Line::to_json).collect::<Vec<_>>(),
+            "branches": branches.iter().map(branch).collect::<Vec<_>>(),
+        });
         return Ok(writeln!(out, "{report:#}")?);
     }
-    let count = units::counted(versions.len() as u64, "version");
-    terminal::line(out, &format!("{}: {count}", args.table.display()))?;
-    let mut grid = Grid::new(&[">version", "written", ">rows", ">deleted", ">fragments", "tags"]);
-    let known = |n: Option<u64>| n.map_or_else(|| "?".into(), units::count);
-    for version in &versions {
-        grid.push([
-            version.version.to_string(),
-            written(version).unwrap_or_default(),
-            known(version.num_rows()),
-            known(version.num_deleted_rows()),
-            units::count(version.fragments.len() as u64),
-            tags_of(version, &tags).join(", "),
-        ]);
-    }
-    writeln!(out, "\n{}", grid.plain())?;
+    let mut out = Report::new(out, args.width.get());
+    let count = units::counted(lines.len() as u64, "version");
+    out.line(format!("{}: {count}", args.table.display()))?;
+    out.line("")?;
+    out.grid(&grid(&lines))?;
     for branch in &branches {
         let parent = branch.parent.as_deref().unwrap_or("main");
-        let line =
-            format!("branch {}: from version {} of {parent}", branch.name, branch.parent_version);
-        terminal::line(out, &line)?;
+        let version = branch.parent_version;
+        out.line(format!("branch {}: from version {version} of {parent}", branch.name))?;
     }
     Ok(())
 }
 
-fn to_json(version: &Manifest, tags: &[Tag]) -> Value {
-    let writer = version.writer.as_ref().map(|w| format!("{} {}", w.library, w.version));
-    json!({
-        "version": version.version,
-        "written": written(version),
-        "rows": version.num_rows(),
-        "deleted_rows": version.num_deleted_rows(),
-        "fragments": version.fragments.len(),
-        "tags": tags_of(version, tags),
-        "writer": writer,
-    })
+fn grid(lines: &[Line]) -> Grid {
+    let header = [">version", "written", ">rows", ">deleted", ">fragments", ">bytes", "tags"];
+    let mut grid = Grid::new(&header);
+    let known = |n: Option<u64>| n.map_or_else(|| "?".into(), units::count);
+    for line in lines {
+        grid.push([
+            line.version.to_string(),
+            line.written.clone().unwrap_or_default(),
+            known(line.rows),
+            known(line.deleted),
+            units::count(line.fragments),
+            units::bytes(line.bytes),
+            line.tags.join(", "),
+        ]);
+    }
+    grid
 }
 
-fn tags_of(version: &Manifest, tags: &[Tag]) -> Vec<String> {
-    let named = tags.iter().filter(|t| t.version == version.version && t.branch == version.branch);
-    named.map(|tag| tag.name.clone()).collect()
+impl Line {
+    fn new(manifest: &Manifest, tags: &[Tag]) -> Self {
+        let named = |tag: &&Tag| tag.version == manifest.version && tag.branch == manifest.branch;
+        Self {
+            version: manifest.version,
+            written: written(manifest),
+            rows: manifest.num_rows(),
+            deleted: manifest.num_deleted_rows(),
+            fragments: manifest.fragments.len() as u64,
+            bytes: data_bytes(manifest),
+            tags: tags.iter().filter(named).map(|tag| tag.name.clone()).collect(),
+            writer: writer(manifest),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "version": self.version,
+            "written": self.written,
+            "rows": self.rows,
+            "deleted_rows": self.deleted,
+            "fragments": self.fragments,
+            "data_bytes": self.bytes,
+            "tags": self.tags,
+            "writer": self.writer,
+        })
+    }
+}
+
+/// Bytes of the data files of a version, as far as its manifest tells.
+pub fn data_bytes(manifest: &Manifest) -> u64 {
+    let files = manifest.fragments.iter().flat_map(|fragment| &fragment.files);
+    files.filter_map(|file| file.size_bytes).fold(0, u64::saturating_add)
+}
+
+/// The program that wrote a version.
+pub fn writer(manifest: &Manifest) -> Option<String> {
+    manifest.writer.as_ref().map(|writer| format!("{} {}", writer.library, writer.version))
 }
 
 /// When a version was written.
-fn written(version: &Manifest) -> Option<String> {
+pub fn written(version: &Manifest) -> Option<String> {
     let nanos = i64::try_from(version.timestamp_nanos?).ok()?;
     Some(DateTime::from_timestamp_nanos(nanos).format("%Y-%m-%d %H:%M:%S UTC").to_string())
 }

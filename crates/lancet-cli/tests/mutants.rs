@@ -3,6 +3,9 @@
 //! Not part of the tests; see `cli/mutants.rs` for those.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "support/archives.rs"]
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod archives;
 #[path = "support/damage.rs"]
 mod damage;
 #[path = "../../lancet/tests/support/mutate/mod.rs"]
@@ -25,6 +28,7 @@ fn main() {
     let verbs = Verbs::new(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants-of-verbs"));
     seeds::each("mutants of every verb", |seed| {
         verbs.check(seed);
+        verbs.check_table(seed);
         #[cfg(feature = "sql")]
         verbs.query(seed);
     });

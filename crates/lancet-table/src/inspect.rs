@@ -226,8 +226,7 @@ impl Columns {
     /// Adds the columns of a file. How many of them the table uses, and the bytes of the others.
     fn add(&mut self, data_file: &DataFile, file: &FileReport) -> (u64, u64) {
         let listed = data_file.columns.iter().zip(&data_file.fields);
-        let owners: HashMap<i32, i32> =
-            listed.map(|(column, field)| (*column, *field)).collect();
+        let owners: HashMap<i32, i32> = listed.map(|(column, field)| (*column, *field)).collect();
         let (mut num_used, mut unused_bytes) = (0_u64, 0_u64);
         for column in &file.columns {
             let field = i32::try_from(column.index).ok().and_then(|index| owners.get(&index));
@@ -253,7 +252,7 @@ impl Columns {
             add(&mut found.bytes, column.bytes);
             add(&mut found.zone_map_bytes, column.zone_map.as_ref().map_or(0, |map| map.bytes));
             for page in &column.pages {
-                add(found.forms.entry(page.form()).or_default(), 1);
+                add(found.forms.entry(without_counts(&page.form())).or_default(), 1);
             }
         }
         (num_used, unused_bytes)
@@ -285,6 +284,24 @@ impl Columns {
     }
 }
 
+/// A form without the numbers that every file has others of: the sizes of dictionaries, the items of lists.
+fn without_counts(form: &str) -> String {
+    let mut rest = form;
+    let mut text = String::with_capacity(form.len());
+    while let Some((before, after)) = rest.split_once(" of ") {
+        text.push_str(before);
+        text.push_str(" of ");
+        let is_count = before.ends_with("dictionary") || before.ends_with("lists");
+        let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (count, behind) = after.split_at_checked(digits).unwrap_or_default();
+        let is_count = is_count && !count.is_empty();
+        text.push_str(if is_count { "n" } else { "" });
+        rest = if is_count { behind } else { after };
+    }
+    text.push_str(rest);
+    text
+}
+
 fn collect_leaves(node: &Node, leaves: &mut HashSet<i32>) {
     match node.is_leaf() {
         true => drop(leaves.insert(node.id)),
@@ -311,6 +328,34 @@ impl Found {
             bytes: self.bytes,
             zone_map_bytes: self.zone_map_bytes,
             forms,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_many_files_are_the_same() {
+        let forms = [
+            (
+                "list: ends of lists of 10 items, flat 64-bit",
+                "list: ends of lists of n items, flat 64-bit",
+            ),
+            (
+                "mini-block: dictionary of 7 (flat 8-bit)",
+                "mini-block: dictionary of n (flat 8-bit)",
+            ),
+            (
+                "array: fixed-size list of 3, flat 32-bit",
+                "array: fixed-size list of 3, flat 32-bit",
+            ),
+            ("packed struct of 2 fields", "packed struct of 2 fields"),
+            ("dictionary of ", "dictionary of "),
+        ];
+        for (form, expected) in forms {
+            assert_eq!(without_counts(form), expected);
         }
     }
 }

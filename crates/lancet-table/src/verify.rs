@@ -273,7 +273,12 @@ impl<P: FnMut(VerifyProgress)> Verifier<P> {
     }
 
     /// Tags of the branch name versions that are there.
-    fn check_tags(&mut self, table: &Table, versions: &Versions, branch: Option<&str>) -> Result<()> {
+    fn check_tags(
+        &mut self,
+        table: &Table,
+        versions: &Versions,
+        branch: Option<&str>,
+    ) -> Result<()> {
         let tags = self.note(table.tags())?.unwrap_or_default();
         for tag in tags.iter().filter(|tag| tag.branch.as_deref() == branch) {
             if versions.get(tag.version).is_none() {

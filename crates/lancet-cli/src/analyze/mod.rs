@@ -21,24 +21,28 @@ use arrow_select::take::take;
 use lancet::{Profile, Version};
 
 use crate::error::{Error, Result};
+use crate::format::Format;
 use crate::input::{Selection, TextOptions};
 use crate::lines::{Report, Width};
+use crate::places::{InputTable, VersionArgs, table_folder};
 use crate::progress;
-use lance::{Options, Trial};
-use sample::Sample;
-use statistics::Statistics;
+use lance::Options;
+pub use lance::Trial;
+pub use sample::{Sample, spread};
+pub use statistics::Statistics;
 
 const EXAMPLES: &str = "\
 Examples:
   lancet analyze orders.parquet
   lancet analyze orders.lance --columns price,address.city --full
-  lancet analyze orders.arrow --profile small --json | jq '.columns[].recommendation'";
+  lancet analyze orders.arrow --profile small --json | jq '.columns[].recommendation'
+  lancet analyze cities.lance/ --version 3     a table";
 
 /// What to analyze.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// File to analyze: .lance, .parquet, .arrow or another that `convert` reads
+    /// File or table to analyze: .lance, .parquet, .arrow or another that `convert` reads
     file: PathBuf,
     /// Only these columns, separated by commas; fields of structs are named with dots
     #[arg(short, long, value_delimiter = ',', value_name = "NAMES")]
@@ -62,6 +66,8 @@ pub struct Args {
     width: Width,
     #[command(flatten)]
     text: TextOptions,
+    #[command(flatten)]
+    version: VersionArgs,
 }
 
 /// A version in which a column may have several forms.
@@ -75,16 +81,16 @@ fn version_with_choice(text: &str) -> Result<Version, String> {
 
 /// A form of a column: what it costs.
 #[derive(Debug, Clone)]
-struct Candidate {
+pub struct Candidate {
     /// The form in words.
-    form: String,
+    pub form: String,
     /// The options that give this form; none for those of Parquet.
     options: Option<Options>,
-    bytes: u64,
+    pub bytes: u64,
     encode: Duration,
-    decode: Duration,
+    pub decode: Duration,
     /// One row at a random place.
-    row: Duration,
+    pub row: Duration,
 }
 
 /// What was found out about a column.
@@ -133,7 +139,20 @@ fn analyze(args: &Args, quiet: bool) -> Result<Analysis> {
     columns.dedup();
     let most = (!args.full).then(|| usize::try_from(args.sample_rows).unwrap_or(usize::MAX));
     let selection = Selection { columns, ..Selection::default() };
-    let sample = Sample::read(&args.file, &args.text, &selection, most, quiet)?;
+    let table = match table_folder(&args.file)? {
+        Some(folder) => {
+            args.text.check(Format::Lance)?;
+            Some(InputTable::new(args.version.open(&folder)?))
+        }
+        None => {
+            args.version.check_is_table(&args.file)?;
+            None
+        }
+    };
+    let sample = match &table {
+        Some(table) => Sample::of_table(&args.file, table, &selection, most, quiet)?,
+        None => Sample::read(&args.file, &args.text, &selection, most, quiet)?,
+    };
     let fields = fields(&sample.schema, &args.columns)?;
     let bar = progress::bar(Some(fields.len() as u64), quiet);
     let mut columns = Vec::new();
@@ -143,7 +162,10 @@ fn analyze(args: &Args, quiet: bool) -> Result<Analysis> {
     }
     bar.finish_and_clear();
     Ok(Analysis {
-        file_bytes: args.file.metadata().map_or(0, |found| found.len()),
+        file_bytes: match &table {
+            Some(table) => table.size_bytes(),
+            None => args.file.metadata().map_or(0, |found| found.len()),
+        },
         file_rows: sample.file_rows,
         sample_rows: sample.rows(),
         columns,
@@ -177,7 +199,7 @@ fn typical_time(times: usize, mut work: impl FnMut(usize) -> Result<()>) -> Resu
 
 /// The smallest form; unless size is all that matters, only if it reads about as fast as what the
 /// writer takes by itself.
-fn recommend(candidates: &[Candidate], profile: Profile) -> usize {
+pub fn recommend(candidates: &[Candidate], profile: Profile) -> usize {
     let Some(own) = candidates.first() else { return 0 };
     let slower = |time: Duration, than: Duration| time > than.mul_f64(1.25);
     let may = |candidate: &Candidate| {
@@ -191,7 +213,7 @@ fn recommend(candidates: &[Candidate], profile: Profile) -> usize {
 }
 
 /// The fields below structs that hold values of their own, with their paths; those wanted, if some are.
-fn fields(schema: &Schema, wanted: &[String]) -> Result<Vec<(String, Field)>> {
+pub fn fields(schema: &Schema, wanted: &[String]) -> Result<Vec<(String, Field)>> {
     fn collect(field: &Field, path: String, found: &mut Vec<(String, Field)>) {
         match field.data_type() {
             DataType::Struct(children) if !children.is_empty() => {
@@ -222,7 +244,7 @@ fn fields(schema: &Schema, wanted: &[String]) -> Result<Vec<(String, Field)>> {
 }
 
 /// The values of a field in all batches of the sample, null where a struct around it is.
-fn column(sample: &Sample, path: &str) -> Result<ArrayRef> {
+pub fn column(sample: &Sample, path: &str) -> Result<ArrayRef> {
     let failed = |error: arrow_schema::ArrowError| Error::new(error.to_string());
     let of_batch = |batch: &RecordBatch| {
         let mut array: ArrayRef = std::sync::Arc::new(StructArray::from(batch.clone()));

@@ -10,7 +10,8 @@ use super::memory::batch_bytes;
 use crate::copy::parts;
 use crate::error::Result;
 use crate::format::Format;
-use crate::input::{self, Selection, TextOptions};
+use crate::input::{self, Input, Selection, TextOptions};
+use crate::places::{InTable, InputTable};
 use crate::{claims, progress};
 
 /// Bytes of Arrow data that a sample stays under.
@@ -53,6 +54,25 @@ impl Sample {
             _ => input::open_selection(path, None, text, selection, quiet)?,
         };
         let bytes = path.metadata().map_or(0, |found| found.len());
+        Self::keep(input, bytes, most, quiet)
+    }
+
+    /// The same of a table.
+    pub fn of_table(
+        name: &Path,
+        table: &InputTable,
+        selection: &Selection,
+        most: Option<usize>,
+        quiet: bool,
+    ) -> Result<Self> {
+        let num_rows = table.table.num_rows().in_table(name)?;
+        let rows = most.map_or_else(|| (0..num_rows).into(), |most| spread(num_rows, most as u64));
+        let input = table.scan(name, &selection.columns, rows)?;
+        Self::keep(input, table.size_bytes(), most, quiet)
+    }
+
+    /// What is kept of the rows of a file of so many bytes.
+    fn keep(input: Input, bytes: u64, most: Option<usize>, quiet: bool) -> Result<Self> {
         let advice = match most {
             Some(_) => "analyze a part of it: `lancet cat --limit 1000 -o OUT`",
             None => "leave out --full",
@@ -76,7 +96,7 @@ impl Sample {
 }
 
 /// At most so many rows, in runs that are spread evenly.
-fn spread(rows: u64, most: u64) -> RowRanges {
+pub fn spread(rows: u64, most: u64) -> RowRanges {
     if rows <= most {
         return (0..rows).into();
     }

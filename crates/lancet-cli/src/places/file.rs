@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use lancet::{FileReader, ReadOptions, Source};
 
+use super::table::refuse_file;
 use super::{Access, FormatName, InputTable, Place, Remote, TableArgs, Temporary};
 use crate::error::{Error, InFile, Result};
 use crate::format::{Format, check_is_file, check_is_lance, is_table};
@@ -81,11 +82,12 @@ impl InputFile {
                 let file = Self::on_disk(&disk, Format::Lance, table.size_bytes());
                 Ok(Self { table: Some(table), ..file })
             }
-            _ if *table != TableArgs::default() => Err(Error::Usage(format!(
-                "{}: is no table, so it has no versions, tags, branches and row ids",
-                path.display()
-            ))),
-            _ => Self::open(path, from, access),
+            _ => {
+                if *table != TableArgs::default() {
+                    refuse_file(path)?;
+                }
+                Self::open(path, from, access)
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::lancet::{Dir, assert_snapshot};
 
 /// The commands of every build.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "convert",
     "cat",
     "take",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 12] = [
     "inspect",
     "stats",
     "verify",
+    "report",
     "versions",
     "row-ids",
     "analyze",

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod analyze;
+#[path = "../support/archives.rs"]
+mod archives;
 #[cfg(feature = "cloud")]
 mod cloud;
 mod convert;
@@ -27,8 +29,11 @@ mod names;
 #[cfg(unix)]
 mod new_files;
 mod options;
+#[path = "../support/page.rs"]
+mod page;
 mod places;
 mod read;
+mod report;
 mod row_ids;
 mod setup;
 #[cfg(unix)]
@@ -42,6 +47,7 @@ mod sql_shell;
 #[cfg(feature = "sql")]
 mod sql_tables;
 mod stats;
+mod table_stats;
 mod tables;
 mod text;
 #[path = "../support/verbs.rs"]

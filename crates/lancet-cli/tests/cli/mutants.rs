@@ -10,6 +10,8 @@ static LIMITED: Limited<MOST_BYTES> = Limited;
 
 /// For some seconds.
 const MUTANTS: u64 = 2_000;
+/// Each is a folder of files.
+const TABLES: u64 = 1_000;
 /// A few hundred of each format.
 #[cfg(feature = "sql")]
 const QUERIES: u64 = 1_500;
@@ -18,6 +20,13 @@ const QUERIES: u64 = 1_500;
 fn damaged_files_through_every_verb() {
     let verbs = Verbs::new(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("verbs"));
     (0..MUTANTS).for_each(|seed| verbs.check(seed));
+    verbs.judge();
+}
+
+#[test]
+fn damaged_tables_through_every_verb() {
+    let verbs = Verbs::new(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("verbs-of-tables"));
+    (0..TABLES).for_each(|seed| verbs.check_table(seed));
     verbs.judge();
 }
 

@@ -1,24 +1,35 @@
 //! Tables of the reference, where files are accepted.
 
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::Value;
 
-use crate::lancet::Dir;
+use crate::archives;
+use crate::lancet::{Dir, assert_snapshot};
 
 /// A folder with a table in `table` and the rows of its versions in `expect`.
-fn with_table(name: &str, table: &str) -> Dir {
+pub fn with_table(name: &str, table: &str) -> Dir {
     let dir = Dir::new(name);
-    let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lancet-table/tests/tables");
-    let tar = tables.join(table).with_extension("tar");
-    let unpacked = Command::new("tar").arg("xf").arg(tar).current_dir(dir.path("")).status();
-    assert!(unpacked.unwrap().success());
+    let kept = archives::kept();
+    let tar = kept.iter().find(|tar| archives::name(tar) == table).unwrap();
+    archives::write_into(&archives::unpack(tar), &dir.path(""));
     dir
 }
 
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// The rows of a file or table, one a line, without their ids and versions.
 fn lines(dir: &Dir, what: &str) -> String {
-    dir.lancet(&format!("cat {what} --format jsonl")).ok()
+    without_ids(&dir.lancet(&format!("cat {what} --format jsonl")).ok())
+}
+
+fn without_ids(lines: &str) -> String {
+    let line = |line: &str| {
+        let mut row = json(line);
+        row.as_object_mut().unwrap().retain(|name, _| !name.starts_with("_row"));
+        format!("{row}\n")
+    };
+    lines.lines().map(line).collect()
 }
 
 #[test]
@@ -32,7 +43,8 @@ fn every_version_reads_as_what_was_written() {
         let rows = expected.lines().count();
         let ends = format!("take table --version {version} --rows {},0 --format jsonl", rows - 1);
         let (first, last) = (expected.lines().next().unwrap(), expected.lines().next_back());
-        assert_eq!(dir.lancet(&ends).ok(), format!("{}\n{first}\n", last.unwrap()));
+        let taken = without_ids(&dir.lancet(&ends).ok());
+        assert_eq!(taken, format!("{}\n{first}\n", last.unwrap()));
     }
     assert_eq!(lines(&dir, "table"), lines(&dir, "expect/v7.arrow"));
     assert_eq!(lines(&dir, "table --rows 40.."), lines(&dir, "expect/v7.arrow --rows 40.."));
@@ -103,4 +115,201 @@ fn options_for_tables_are_for_tables() {
         assert_eq!(ran.code, 2, "{command}: {}", ran.stderr);
         assert!(ran.stderr.contains("table"), "{command}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn what_a_table_is_made_of() {
+    let dir = with_table("table-inspect", "rebased_v20");
+    assert_snapshot("inspect-table", &dir.lancet("inspect table --fragments").ok());
+    assert_snapshot("inspect-table-narrow", &dir.lancet("inspect table --width 60 -c k,st").ok());
+    let found = json(&dir.lancet("inspect table --json").ok());
+    assert_eq!((&found["version"], &found["rows"]), (&7.into(), &48.into()));
+    assert_eq!(found["versions"].as_array().unwrap().len(), 7);
+    let fragments = found["fragments"].as_array().unwrap();
+    let sum = |key: &str| fragments.iter().map(|f| f[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sum("physical_rows"), sum("deleted_rows")), (57, 9));
+    // What the files are on disk.
+    let mut on_disk = 0;
+    for fragment in fragments {
+        for file in fragment["files"].as_array().unwrap() {
+            let name = format!("table/data/{}", file["file"].as_str().unwrap());
+            let bytes = std::fs::metadata(dir.path(&name)).unwrap().len();
+            assert_eq!(file["bytes"], bytes);
+            let inner = json(&dir.lancet(&format!("inspect {name} --json")).ok());
+            assert_eq!(inner["file_bytes"], bytes);
+            on_disk += bytes;
+        }
+    }
+    assert_eq!(found["file_bytes"], on_disk);
+    let columns = found["columns"].as_array().unwrap();
+    let pages: u64 = columns.iter().map(|column| column["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(found["page_bytes"], pages);
+    let before = json(&dir.lancet("inspect table --json --version 1").ok());
+    assert_eq!((&before["rows"], &before["deleted_rows"]), (&25.into(), &0.into()));
+    for (args, words) in [
+        ("inspect table --pages", "--fragments"),
+        ("inspect table/_versions --fragments", "directory"),
+        ("inspect table --columns nothing", "no column `nothing`; there are: k, i,"),
+    ] {
+        let ran = dir.lancet(args);
+        assert!(ran.code != 0 && ran.stderr.contains(words), "{args}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn columns_that_files_lack_or_the_table_dropped() {
+    let dir = with_table("table-inspect-dropped", "nested_changes_v22");
+    let mut unused = 0;
+    for version in 1..=9 {
+        let found = json(&dir.lancet(&format!("inspect table --json --version {version}")).ok());
+        let columns = found["columns"].as_array().unwrap();
+        let name = |column: &Value| column["name"].as_str().unwrap().to_owned();
+        let names: Vec<String> = columns.iter().map(name).filter(|n| n != "(unused)").collect();
+        unused += usize::from(names.len() < columns.len());
+        let schema = json(&dir.lancet(&format!("schema table --json --version {version}")).ok());
+        let top: Vec<&str> = schema["fields"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|f| f["name"].as_str().unwrap())
+            .collect();
+        for name in &names {
+            assert!(top.contains(&name.split('.').next().unwrap()), "{version}: {name}");
+        }
+        for name in top {
+            let is_it = |n: &String| n == name || n.starts_with(&format!("{name}."));
+            assert!(names.iter().any(is_it), "{version}: {name} {names:?}");
+        }
+    }
+    assert!(unused > 0, "a dropped column lies in the files of some version");
+}
+
+/// Every table is sound in every version, and every broken one is not.
+#[test]
+fn all_tables_are_verified() {
+    for tar in archives::all() {
+        let name = archives::name(&tar);
+        let dir = Dir::new("table-verify");
+        archives::write_into(&archives::unpack(&tar), &dir.path(""));
+        let recorded = format!("/tmp/lancet-golden/{name}");
+        let moved = match name.starts_with("broken_") {
+            true => String::new(),
+            false => format!("--allow-base {recorded}={}", dir.path("").display()),
+        };
+        let one = dir.lancet(&format!("verify table {moved}"));
+        let all = dir.lancet(&format!("verify table --all-versions {moved}"));
+        let told = format!("{name}: {}{}", one.stdout, one.stderr);
+        if name.starts_with("broken_") {
+            assert_eq!((one.code, all.code), (1, 1), "{told}");
+            assert!(one.stderr.starts_with("error: table"), "{told}");
+        } else if ["legacy", "v23"].contains(&name) {
+            assert_eq!(one.code, 1, "{told}");
+            assert!(one.stdout.contains("not checked: "), "{told}");
+        } else {
+            assert_eq!((one.code, all.code), (0, 0), "{told}{}{}", all.stdout, all.stderr);
+            assert!(one.stdout.starts_with("table: sound (1 version, "), "{told}");
+            let found =
+                json(&dir.lancet(&format!("verify table --all-versions --json {moved}")).ok());
+            let history = json(&dir.lancet("versions table --json").ok());
+            let versions = history["versions"].as_array().unwrap().len();
+            assert_eq!((&found["versions"], &found["sound"]), (&versions.into(), &true.into()));
+        }
+    }
+}
+
+#[test]
+fn damage_in_an_old_version_is_found() {
+    let dir = with_table("table-verify-old", "rebased_v20");
+    let sound = dir.lancet("verify table --all-versions").ok();
+    assert!(sound.starts_with("table: sound (7 versions, 4 data files, "), "{sound}");
+    let message = dir.lancet("verify table --require-checksums");
+    assert!(message.stdout.contains("4 data files have no checksums"), "{}", message.stdout);
+
+    // A deletion file that the latest version does not have.
+    let found = json(&dir.lancet("inspect table --json --version 3").ok());
+    let old = found["fragments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|f| f["deletion_file"]["file"].as_str());
+    let old = format!("table/_deletions/{}", old.unwrap());
+    let bytes = std::fs::read(dir.path(&old)).unwrap();
+    std::fs::remove_file(dir.path(&old)).unwrap();
+    dir.lancet("verify table").ok();
+    let ran = dir.lancet("verify table --all-versions");
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stdout.contains("_deletions/") && ran.stdout.lines().count() == 1,
+        "{}",
+        ran.stdout
+    );
+    dir.write(&old, bytes);
+
+    // A manifest; the versions around it are checked all the same.
+    let manifest = dir.path("table/_versions").join(format!("{}.manifest", u64::MAX - 4));
+    std::fs::write(manifest, b"nothing").unwrap();
+    dir.lancet("verify table").ok();
+    let ran = dir.lancet("verify table --all-versions --json");
+    assert_eq!(ran.code, 1);
+    let found = json(&ran.stdout);
+    assert_eq!((&found["sound"], &found["versions"]), (&false.into(), &6.into()));
+    assert_eq!(found["problems"].as_array().unwrap().len(), 1);
+
+    // One data file is in all versions, and is told once.
+    let data = found_data(&dir);
+    std::fs::write(&data, b"nothing").unwrap();
+    let ran = dir.lancet("verify table --all-versions --json");
+    let found = json(&ran.stdout);
+    let of_file = |p: &&Value| p["file"].as_str().unwrap().contains("/data/");
+    assert_eq!(found["problems"].as_array().unwrap().iter().filter(of_file).count(), 1);
+    for args in ["verify table --all-versions --version 3", "verify expect/v1.arrow --all-versions"]
+    {
+        assert_eq!(dir.lancet(args).code, 2, "{args}");
+    }
+}
+
+/// The data file of the first version.
+fn found_data(dir: &Dir) -> std::path::PathBuf {
+    let found = json(&dir.lancet("inspect table --json --version 1").ok());
+    let name = found["fragments"][0]["files"][0]["file"].as_str().unwrap().to_owned();
+    dir.path("table/data").join(name)
+}
+
+#[test]
+fn tags_name_versions_that_are_there() {
+    let dir = with_table("table-verify-tags", "branches_v22");
+    dir.lancet("verify table --all-versions").ok();
+    dir.lancet("verify table --all-versions --branch deep").ok();
+    std::fs::write(dir.path("table/_refs/tags/lost.json"), r#"{"branch":null,"version":77}"#)
+        .unwrap();
+    let ran = dir.lancet("verify table --all-versions");
+    assert_eq!(ran.stdout, "tag `lost`: it names version 77, which is not there\n");
+    assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn clones_read_elsewhere_only_if_allowed() {
+    let dir = with_table("table-clone", "shallow_clone_v21");
+    let message = dir.lancet("cat table").failed();
+    assert!(message.contains("--allow-base FOLDER if you trust its writer"), "{message}");
+    let recorded = message.split('`').nth(1).unwrap().to_owned();
+    assert!(recorded.ends_with("/source"), "{recorded}");
+    let allow = format!("--allow-base {recorded}=source");
+    assert_eq!(lines(&dir, &format!("table {allow}")), lines(&dir, "expect/v5.arrow"));
+    for verb in ["inspect", "stats", "verify", "schema"] {
+        dir.lancet(&format!("{verb} table {allow}")).ok();
+    }
+}
+
+#[test]
+fn tables_are_analyzed() {
+    let dir = with_table("table-analyze", "rebased_v20");
+    let found = json(&dir.lancet("-q analyze table --json --columns k,s").ok());
+    let columns = found["columns"].as_array().unwrap();
+    assert_eq!(columns.iter().map(|c| c["name"].as_str().unwrap()).collect::<Vec<_>>(), ["k", "s"]);
+    assert_eq!(found["rows"], 48);
+    let bytes = json(&dir.lancet("inspect table --json").ok())["file_bytes"].clone();
+    assert_eq!(found["file_bytes"], bytes);
+    assert_eq!(json(&dir.lancet("-q analyze table --json --version 2 --full").ok())["rows"], 50);
+    assert_eq!(dir.lancet("analyze expect/v1.arrow --version 2").code, 2);
 }

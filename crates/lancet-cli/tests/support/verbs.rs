@@ -1,6 +1,7 @@
 //! Damaged files through every verb of the program, in process: no panic, no hang, no wild allocation, and
 //! nothing left beside what was written.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lancet::FileReader;
 
 use crate::damage::{Random, damaged};
-use crate::mutate;
+use crate::{archives, mutate};
 
 /// Nobody may ask for more at once.
 pub const MOST_BYTES: usize = 2 << 30;
@@ -37,6 +38,8 @@ pub struct Verbs {
     lance: Vec<Vec<u8>>,
     /// With their endings.
     foreign: Vec<(&'static str, Vec<u8>)>,
+    /// Tables, file by file.
+    tables: Vec<BTreeMap<String, Vec<u8>>>,
     folder: PathBuf,
     /// How many runs went well, and how many failed.
     pub outcomes: [AtomicU64; 2],
@@ -51,9 +54,12 @@ impl Verbs {
             std::fs::read_dir(small).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         let lance: Vec<_> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+        let kept = archives::kept();
+        let sound = kept.iter().filter(|tar| !archives::name(tar).starts_with("broken_"));
         let mut verbs = Self {
             lance,
             foreign: Vec::new(),
+            tables: sound.map(|tar| archives::unpack(tar)).collect(),
             folder: folder.to_owned(),
             outcomes: [AtomicU64::new(0), AtomicU64::new(0)],
         };
@@ -123,6 +129,57 @@ impl Verbs {
         for path in [self.folder.join(format!("in-{seed}.{ending}")), output] {
             let _ = std::fs::remove_file(path);
         }
+    }
+
+    /// A table with a damaged file through a verb; the seed decides.
+    pub fn check_table(&self, seed: u64) {
+        let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 7);
+        let mut files = self.tables[random.below(self.tables.len())].clone();
+        files.retain(|name, _| name.starts_with("table/"));
+        // Manifests, deletion files and tags are few and small, and decide what is read of the others.
+        let names: Vec<String> = files.keys().cloned().collect();
+        let is_data = |name: &&String| name.ends_with(".lance");
+        let (data, others): (Vec<&String>, Vec<&String>) = names.iter().partition(is_data);
+        let from = if random.below(4) == 0 && !data.is_empty() { &data } else { &others };
+        let name = from[random.below(from.len())];
+        let bytes = &files[name];
+        let changed = match random.below(10) {
+            0 => None,
+            1 => Some(Vec::new()),
+            _ if bytes.is_empty() => Some(vec![0]),
+            _ => Some(damaged(bytes, &mut random)),
+        };
+        match changed {
+            Some(bytes) => files.insert(name.clone(), bytes),
+            None => files.remove(name),
+        };
+        let folder = self.folder.join(format!("table-{seed}"));
+        archives::write_into(&files, &folder);
+        let output = self.path(&format!("out-{seed}"), ["csv", "lance"][random.below(2)]);
+        let (table, to) = (folder.join("table"), output.display().to_string());
+        let table = table.display();
+        let args = match random.below(12) {
+            0 => format!("cat {table} --limit 1000 --with-row-id --with-row-address"),
+            1 => format!("take {table} --rows 0,2,1"),
+            2 => format!("take {table} --row-ids 0,1,4294967296"),
+            3 => format!("schema {table}"),
+            4 => format!("inspect {table} --fragments"),
+            5 => format!("inspect {table} --json"),
+            6 => format!("stats {table}"),
+            7 => format!("verify {table}"),
+            8 => format!("verify {table} --all-versions --json"),
+            9 => format!("analyze {table} --sample-rows 50 --columns k"),
+            10 => format!("versions {table}"),
+            _ => format!("cat {table} --limit 1000 -o {to}"),
+        };
+        let ran = run(&format!("-q {args}"));
+        self.outcomes[usize::from(ran.is_err())].fetch_add(1, Ordering::Relaxed);
+        if let Err(message) = &ran {
+            let panicked = ["internal error", ".rs:"].iter().any(|words| message.contains(words));
+            assert!(!panicked, "seed {seed}, {name}, lancet {args}: {message}");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+        let _ = std::fs::remove_file(output);
     }
 
     /// One damaged file through a query.

@@ -1,0 +1,289 @@
+//! All bytes of a file: which part of it each of them belongs to.
+//!
+//! Every byte is counted once, also where a forged file has parts that overlap: the first part keeps what it shares. What no
+//! part claims is a gap.
+
+use lancet::{FileReport, PageReport};
+
+/// Gaps of fewer bytes are there because buffers start at multiples of 64.
+const MOST_PADDING: u64 = 64;
+
+/// What bytes are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Values,
+    Levels,
+    Indexes,
+    Dictionaries,
+    ZoneMaps,
+    Checksums,
+    Schema,
+    Metadata,
+    UserBuffers,
+    /// Between the parts, too long for padding: blobs lie there.
+    Outside,
+    Padding,
+    /// A file that cannot be opened.
+    Unread,
+}
+
+impl Kind {
+    pub const ALL: [Self; 12] = [
+        Self::Values,
+        Self::Levels,
+        Self::Indexes,
+        Self::Dictionaries,
+        Self::ZoneMaps,
+        Self::Checksums,
+        Self::Schema,
+        Self::Metadata,
+        Self::UserBuffers,
+        Self::Outside,
+        Self::Padding,
+        Self::Unread,
+    ];
+
+    /// What a buffer of a page is for, by what it holds.
+    pub fn of_buffer(holds: &str) -> Self {
+        match holds {
+            "repetition levels" | "definition levels" | "validity" => Self::Levels,
+            "chunk words" | "repetition index" | "ends of lists" | "ends of strings" => {
+                Self::Indexes
+            }
+            "dictionary" => Self::Dictionaries,
+            _ => Self::Values,
+        }
+    }
+
+    fn of_part(holds: &str) -> Self {
+        match holds {
+            "schema" => Self::Schema,
+            "checksums" => Self::Checksums,
+            _ if holds.starts_with("global buffer") => Self::UserBuffers,
+            _ => Self::Metadata,
+        }
+    }
+
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Values => "values",
+            Self::Levels => "nulls and lists",
+            Self::Indexes => "indexes of pages",
+            Self::Dictionaries => "dictionaries",
+            Self::ZoneMaps => "zone maps",
+            Self::Checksums => "checksums",
+            Self::Schema => "schema",
+            Self::Metadata => "metadata",
+            Self::UserBuffers => "buffers of the writer",
+            Self::Outside => "outside of pages",
+            Self::Padding => "padding",
+            Self::Unread => "not readable",
+        }
+    }
+
+    /// What it is, in a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Values => "the rows themselves, encoded",
+            Self::Levels => "which values are null, and where lists begin",
+            Self::Indexes => "where rows, lists and strings lie in a page: what makes a take fast",
+            Self::Dictionaries => "values that occur often, stored once",
+            Self::ZoneMaps => {
+                "the least and the greatest value of every zone: what lets filters skip rows"
+            }
+            Self::Checksums => "what tells damaged bytes from sound ones",
+            Self::Schema => "names and types of the columns",
+            Self::Metadata => "where pages are and how they are encoded, and the footer",
+            Self::UserBuffers => "bytes that the writer of the file has added",
+            Self::Outside => "blobs, or bytes that nothing refers to",
+            Self::Padding => "so that buffers start at multiples of 64 bytes",
+            Self::Unread => "the file does not open, so nobody knows what they are",
+        }
+    }
+}
+
+/// A part of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub start: u64,
+    pub bytes: u64,
+    pub kind: Kind,
+    /// The column it belongs to, by its place in the report.
+    pub column: Option<usize>,
+}
+
+/// All parts of a file, from its first byte to its last.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ByteMap {
+    pub parts: Vec<Part>,
+}
+
+impl ByteMap {
+    /// The parts of a file that is open.
+    pub fn new(report: &FileReport) -> Self {
+        let mut claimed = Vec::new();
+        for (place, column) in report.columns.iter().enumerate() {
+            column.pages.iter().for_each(|page| claim_page(page, place, &mut claimed));
+            claimed.extend(column.zone_map.iter().map(|map| Part {
+                start: map.position,
+                bytes: map.bytes,
+                kind: Kind::ZoneMaps,
+                column: Some(place),
+            }));
+        }
+        claimed.extend(report.parts.iter().map(|part| Part {
+            start: part.position,
+            bytes: part.bytes,
+            kind: Kind::of_part(&part.holds),
+            column: None,
+        }));
+        Self { parts: without_gaps(claimed, report.file_bytes) }
+    }
+
+    /// A file that does not open.
+    pub fn unread(file_bytes: u64) -> Self {
+        let part = Part { start: 0, bytes: file_bytes, kind: Kind::Unread, column: None };
+        Self { parts: Some(part).filter(|part| part.bytes > 0).into_iter().collect() }
+    }
+
+    /// Bytes of each kind that there is.
+    pub fn by_kind(&self) -> Vec<(Kind, u64)> {
+        let bytes = |kind: Kind| {
+            self.parts.iter().filter(|part| part.kind == kind).map(|part| part.bytes).sum::<u64>()
+        };
+        Kind::ALL
+            .into_iter()
+            .map(|kind| (kind, bytes(kind)))
+            .filter(|(_, bytes)| *bytes > 0)
+            .collect()
+    }
+
+    /// At most about so many parts: neighbours of the same column and then small ones are put together.
+    pub fn coarse(&self, most: usize) -> Vec<Part> {
+        let same = |a: &Part, b: &Part| match a.column {
+            Some(column) => Some(column) == b.column,
+            None => b.column.is_none() && (a.kind == b.kind || b.kind == Kind::Padding),
+        };
+        let merged = merge(&self.parts, same);
+        if merged.len() <= most {
+            return merged;
+        }
+        let all: u64 = merged.iter().map(|part| part.bytes).sum();
+        let least = all / most.max(1) as u64;
+        merge(&merged, |a, b| a.bytes < least && b.bytes < least)
+    }
+}
+
+fn claim_page(page: &PageReport, column: usize, claimed: &mut Vec<Part>) {
+    claimed.extend(page.buffers.iter().map(|buffer| Part {
+        start: buffer.position,
+        bytes: buffer.bytes,
+        kind: Kind::of_buffer(&buffer.holds),
+        column: Some(column),
+    }));
+}
+
+/// The parts in order, none over another, with the gaps between them.
+fn without_gaps(mut claimed: Vec<Part>, file_bytes: u64) -> Vec<Part> {
+    claimed.sort_by_key(|part| part.start);
+    let mut parts = Vec::with_capacity(claimed.len());
+    let mut at = 0_u64;
+    let end = Part { start: file_bytes, bytes: 0, kind: Kind::Padding, column: None };
+    for part in claimed.into_iter().chain([end]) {
+        let part_end = part.start.saturating_add(part.bytes).min(file_bytes);
+        let start = part.start.clamp(at, file_bytes.max(at));
+        if start > at {
+            let kind = if start - at < MOST_PADDING { Kind::Padding } else { Kind::Outside };
+            parts.push(Part { start: at, bytes: start - at, kind, column: None });
+        }
+        if part_end > start {
+            parts.push(Part { start, bytes: part_end - start, ..part });
+        }
+        at = at.max(start).max(part_end);
+    }
+    parts
+}
+
+/// Puts neighbours together; the largest says what the whole is.
+fn merge(parts: &[Part], is_one: impl Fn(&Part, &Part) -> bool) -> Vec<Part> {
+    let mut merged: Vec<(Part, u64)> = Vec::new();
+    for part in parts {
+        match merged.last_mut() {
+            Some((last, largest)) if is_one(last, part) => {
+                last.bytes += part.bytes;
+                if part.bytes > *largest {
+                    *largest = part.bytes;
+                    (last.kind, last.column) = (part.kind, part.column.or(last.column));
+                }
+            }
+            _ => merged.push((part.clone(), part.bytes)),
+        }
+    }
+    merged.into_iter().map(|(part, _)| part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(start: u64, bytes: u64, kind: Kind) -> Part {
+        Part { start, bytes, kind, column: None }
+    }
+
+    /// The parts follow one another from 0 to the end.
+    fn check(parts: &[Part], file_bytes: u64) {
+        let mut at = 0;
+        for part in parts {
+            assert_eq!((part.start, part.bytes > 0), (at, true), "{parts:?}");
+            at += part.bytes;
+        }
+        assert_eq!(at, file_bytes, "{parts:?}");
+    }
+
+    #[test]
+    fn every_byte_is_counted_once() {
+        let claims = [
+            vec![],
+            vec![part(0, 100, Kind::Values)],
+            vec![part(10, 20, Kind::Values), part(40, 10, Kind::Schema)],
+            // They overlap, one is in another, one leaves the file.
+            vec![part(5, 50, Kind::Values), part(20, 50, Kind::Indexes), part(8, 2, Kind::Schema)],
+            vec![
+                part(90, 50, Kind::Values),
+                part(u64::MAX, 9, Kind::Schema),
+                part(3, 0, Kind::Values),
+            ],
+            vec![part(50, u64::MAX, Kind::Values), part(0, u64::MAX, Kind::Schema)],
+        ];
+        for claimed in claims {
+            check(&without_gaps(claimed, 100), 100);
+        }
+        assert!(without_gaps(vec![], 0).is_empty());
+        check(&ByteMap::unread(7).parts, 7);
+    }
+
+    #[test]
+    fn gaps_are_padding_or_more() {
+        let parts = without_gaps(vec![part(63, 1, Kind::Values), part(128, 2, Kind::Values)], 130);
+        let kinds: Vec<Kind> = parts.iter().map(|part| part.kind).collect();
+        assert_eq!(kinds, [Kind::Padding, Kind::Values, Kind::Outside, Kind::Values]);
+    }
+
+    #[test]
+    fn coarse_maps_have_all_bytes_too() {
+        let parts: Vec<Part> = (0..1_000)
+            .map(|i| Part {
+                start: i * 10,
+                bytes: 10,
+                kind: Kind::Values,
+                column: Some(i as usize % 7),
+            })
+            .collect();
+        let map = ByteMap { parts };
+        let coarse = map.coarse(50);
+        assert!(coarse.len() <= 120, "{}", coarse.len());
+        check(&coarse, 10_000);
+        assert_eq!(map.by_kind(), [(Kind::Values, 10_000)]);
+    }
+}

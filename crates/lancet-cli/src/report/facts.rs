@@ -1,0 +1,210 @@
+//! What a report says, as values: nothing here knows of pages and pictures.
+
+use super::byte_map::ByteMap;
+use super::rows::ShownRows;
+use super::why::{Candidates, Profiles};
+use super::zones::Zones;
+
+/// What a report is about.
+pub enum Subject {
+    File(Box<FileFacts>),
+    Table(Box<TableFacts>),
+    Comparison(Box<Comparison>),
+}
+
+/// What is known of a file.
+pub struct FileFacts {
+    pub name: String,
+    pub bytes: u64,
+    /// None if the file does not open.
+    pub opened: Option<Opened>,
+    pub map: ByteMap,
+    pub health: Health,
+}
+
+/// What is known of a file that opens.
+pub struct Opened {
+    pub version: String,
+    pub rows: u64,
+    pub writer: &'static str,
+    pub columns: Vec<ColumnFacts>,
+    /// Rows that were looked at for estimates; none if they could not be read.
+    pub sampled: Option<Sampled>,
+    pub profiles: Option<Profiles>,
+    pub shown: ShownRows,
+}
+
+/// What was learned from some of the rows.
+pub struct Sampled {
+    pub rows: u64,
+    /// Bytes that all rows take in Arrow's memory, estimated.
+    pub arrow_bytes: u64,
+}
+
+/// A column of a file or table.
+pub struct ColumnFacts {
+    pub name: String,
+    pub data_type: String,
+    pub rows: u64,
+    pub bytes: u64,
+    pub zone_map_bytes: u64,
+    pub nulls: Option<Count>,
+    /// Different values, estimated.
+    pub distinct: Option<u64>,
+    /// Bytes that the column takes in Arrow's memory, estimated.
+    pub arrow_bytes: Option<u64>,
+    /// Least and greatest value, where they are known; inexact ones with a `~`.
+    pub range: Option<(String, String)>,
+    /// Layouts and encodings in words, with their pages.
+    pub forms: Vec<(String, u64)>,
+    pub pages: Pages,
+    pub zones: Option<Zones>,
+    pub candidates: Option<Candidates>,
+}
+
+/// How many rows are something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    Exact(u64),
+    AtMost(u64),
+    /// From a part of the rows.
+    About(u64),
+}
+
+/// The pages of a column.
+#[derive(Default)]
+pub struct Pages {
+    /// How many there are.
+    pub count: u64,
+    /// Each, or several together where there are very many.
+    pub groups: Vec<PageGroup>,
+}
+
+/// One page, or several.
+pub struct PageGroup {
+    pub pages: u64,
+    pub rows: u64,
+    pub bytes: u64,
+    pub start: u64,
+    pub form: String,
+    /// What its buffers hold, where they start, their bytes; of single pages only.
+    pub buffers: Vec<(String, u64, u64)>,
+}
+
+/// What `verify` found.
+pub struct Health {
+    pub state: State,
+    /// What was looked at, or why it was not.
+    pub about: String,
+    pub problems: Vec<Problem>,
+    /// Problems beyond those.
+    pub more: u64,
+}
+
+/// Whether something is sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Sound,
+    Damaged,
+    /// Not all could be looked at, or nothing was.
+    Unknown,
+}
+
+/// One thing that is wrong.
+pub struct Problem {
+    pub what: String,
+    /// Where in the file, as far as it is known.
+    pub at: Option<u64>,
+}
+
+/// What is known of a table.
+pub struct TableFacts {
+    pub name: String,
+    pub version: u64,
+    pub branch: Option<String>,
+    pub written: Option<String>,
+    pub writer: Option<String>,
+    pub format: String,
+    pub rows: u64,
+    pub deleted: u64,
+    pub file_bytes: u64,
+    pub side_bytes: u64,
+    pub deletion_bytes: u64,
+    pub page_bytes: u64,
+    pub zone_map_bytes: u64,
+    pub columns: Vec<ColumnFacts>,
+    pub fragments: Vec<FragmentFacts>,
+    pub versions: Vec<VersionFacts>,
+    /// Versions before those.
+    pub older_versions: u64,
+    pub tags: Vec<(String, u64)>,
+    pub branches: Vec<(String, u64)>,
+    pub advice: Vec<String>,
+    pub health: Health,
+    pub shown: ShownRows,
+}
+
+/// A fragment, or several where there are very many.
+pub struct FragmentFacts {
+    /// The first and the last of them.
+    pub ids: (u32, u32),
+    pub fragments: u64,
+    pub files: u64,
+    pub rows: u64,
+    pub deleted: u64,
+    pub bytes: u64,
+}
+
+/// A version of a table.
+pub struct VersionFacts {
+    pub version: u64,
+    pub written: Option<String>,
+    pub rows: Option<u64>,
+    pub deleted: Option<u64>,
+    pub bytes: u64,
+    pub fragments: u64,
+    /// What it changed, in words.
+    pub changes: Vec<String>,
+}
+
+/// Two files side by side.
+pub struct Comparison {
+    pub names: [String; 2],
+    pub sides: [Side; 2],
+    pub columns: Vec<ComparedColumn>,
+}
+
+/// One of two files.
+pub struct Side {
+    pub version: String,
+    pub writer: &'static str,
+    pub rows: u64,
+    pub bytes: u64,
+    pub data_bytes: u64,
+    pub metadata_bytes: u64,
+}
+
+/// A column of two files; none where a file lacks it.
+pub struct ComparedColumn {
+    pub name: String,
+    pub sides: [Option<ComparedSide>; 2],
+}
+
+/// A column of one of two files.
+pub struct ComparedSide {
+    pub data_type: String,
+    pub bytes: u64,
+    pub pages: u64,
+    pub forms: String,
+}
+
+/// A text with at most so many characters.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => {
+            let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+            format!("{kept}…")
+        }
+    }
+}

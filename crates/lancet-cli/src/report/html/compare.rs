@@ -1,0 +1,106 @@
+//! Two files side by side.
+
+use super::markup::Markup;
+use super::{header, section};
+use crate::report::MOST_COLUMNS;
+use crate::report::facts::{ComparedColumn, Comparison, Side};
+use crate::units;
+
+/// Writes the report.
+pub fn write(page: &mut Markup, both: &Comparison) {
+    let title = format!("{} and {}", both.names[0], both.names[1]);
+    header(page, &title, None, &[("sizes", "Sizes"), ("compared", "Columns")]);
+    sizes(page, both);
+    columns(page, both);
+    page.raw("</main>\n");
+}
+
+fn sizes(page: &mut Markup, both: &Comparison) {
+    section(page, "sizes", "Sizes");
+    page.raw("<div class=\"scroll\"><table><thead><tr><th scope=\"col\"></th><th scope=\"col\" class=\"num\">first</th>");
+    page.raw("<th scope=\"col\" class=\"num\">second</th><th scope=\"col\" class=\"num\">second beside first</th></tr></thead><tbody>");
+    let text = |page: &mut Markup, what: &'static str, of: &dyn Fn(&Side) -> String| {
+        page.raw("<tr>").element("th", &[("scope", "row")], what);
+        for side in &both.sides {
+            page.element("td", &[("class", "num")], of(side));
+        }
+        page.raw("<td></td></tr>");
+    };
+    page.raw("<tr><th scope=\"row\">file</th>");
+    for name in &both.names {
+        page.element("td", &[("class", "cell")], name);
+    }
+    page.raw("<td></td></tr>");
+    text(page, "Lance format", &|side| side.version.clone());
+    text(page, "written by", &|side| side.writer.into());
+    text(page, "rows", &|side| units::count(side.rows));
+    let numbers: [(&'static str, fn(&Side) -> u64); 3] = [
+        ("bytes of the file", |side| side.bytes),
+        ("bytes of pages", |side| side.data_bytes),
+        ("bytes of metadata", |side| side.metadata_bytes),
+    ];
+    for (what, of) in numbers {
+        let [a, b] = [of(&both.sides[0]), of(&both.sides[1])];
+        page.raw("<tr>").element("th", &[("scope", "row")], what);
+        page.element("td", &[("class", "num")], units::count(a));
+        page.element("td", &[("class", "num")], units::count(b));
+        page.element("td", &[("class", "num")], change(a, b)).raw("</tr>");
+    }
+    page.raw("</tbody></table></div></section>\n");
+}
+
+/// How much more or less the second is.
+fn change(a: u64, b: u64) -> String {
+    match a {
+        0 if b == 0 => "=".into(),
+        0 => "–".into(),
+        a => format!("{:+.1} %", 100.0 * (b as f64 / a as f64 - 1.0)),
+    }
+}
+
+fn columns(page: &mut Markup, both: &Comparison) {
+    section(page, "compared", "Columns");
+    let bytes = |column: &ComparedColumn, side: usize| {
+        column.sides.get(side).and_then(|side| side.as_ref()).map_or(0, |side| side.bytes)
+    };
+    let all = both.columns.iter().flat_map(|column| [bytes(column, 0), bytes(column, 1)]);
+    let largest = all.max().unwrap_or(0).max(1) as f64;
+    page.raw("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">column</th><th scope=\"col\">type</th><th scope=\"col\" class=\"num\">first</th>");
+    page.raw("<th scope=\"col\" class=\"num\">second</th><th scope=\"col\" class=\"num\">change</th><th scope=\"col\">encoding of the first</th>");
+    page.raw("<th scope=\"col\">encoding of the second</th></tr></thead><tbody>");
+    for column in both.columns.iter().take(MOST_COLUMNS) {
+        let sides = [&column.sides[0], &column.sides[1]];
+        let types: Vec<&str> =
+            sides.iter().filter_map(|s| Some(s.as_ref()?.data_type.as_str())).collect();
+        let types = match types.as_slice() {
+            [a, b] if a != b => format!("{a} / {b}"),
+            types => types.first().copied().unwrap_or("–").to_owned(),
+        };
+        page.raw("<tr>").element("th", &[("scope", "row")], &column.name);
+        page.element("td", &[("class", "type")], types);
+        for side in sides {
+            page.raw("<td class=\"num\">");
+            match side {
+                Some(side) => {
+                    page.text(units::bytes(side.bytes)).bar(side.bytes as f64 / largest);
+                }
+                None => {
+                    page.raw("–");
+                }
+            }
+            page.raw("</td>");
+        }
+        let told = match sides {
+            [Some(a), Some(b)] => change(a.bytes, b.bytes),
+            [None, _] => "only in the second".into(),
+            _ => "only in the first".into(),
+        };
+        page.element("td", &[("class", "num")], told);
+        for side in sides {
+            let forms = side.as_ref().map_or("–", |side| side.forms.as_str());
+            page.element("td", &[("class", "form")], forms);
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</tbody></table></div></section>\n");
+}

@@ -1,0 +1,289 @@
+// The parts of the page that answer: the map of bytes, the tree of columns, sorting and searching, pages, zones.
+// Text of the file is only ever set as text.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const SVG = "http://www.w3.org/2000/svg";
+  const columns = (data.columns || []).map((c, at) => ({
+    at, name: c[0], type: c[1], bytes: c[2], nulls: c[3], distinct: c[4], ratio: c[5], perRow: c[6], pages: c[7] || [], zones: c[8],
+  }));
+
+  const make = (parent, name, attributes, text) => {
+    const element = document.createElement(name);
+    for (const key in attributes || {}) element.setAttribute(key, attributes[key]);
+    if (text !== undefined) element.textContent = text;
+    if (parent) parent.append(element);
+    return element;
+  };
+  const draw = (parent, name, attributes) => {
+    const element = document.createElementNS(SVG, name);
+    for (const key in attributes) element.setAttribute(key, attributes[key]);
+    parent.append(element);
+    return element;
+  };
+  const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+  const size = (n) => {
+    if (n < 1000) return n + " B";
+    let unit = "B";
+    for (const next of ["kB", "MB", "GB", "TB", "PB"]) {
+      if (n < 999.95) break;
+      n /= 1000;
+      unit = next;
+    }
+    return n.toFixed(1) + " " + unit;
+  };
+  const share = (part, whole) => (whole ? ((100 * part) / whole).toFixed(1) + " %" : "–");
+
+  // A row of segments: arrows go from one to the next, Enter and clicks choose one.
+  const strip = (host, segments, choose, marks) => {
+    host.replaceChildren();
+    const all = segments.reduce((sum, s) => sum + s.bytes, 0) || 1;
+    const svg = draw(host, "svg", { viewBox: "0 0 1000 48", preserveAspectRatio: "none", role: "group" });
+    svg.setAttribute("aria-label", host.dataset.label || "parts, in order");
+    const rects = [];
+    let x = 0;
+    segments.forEach((segment, at) => {
+      const width = (1000 * segment.bytes) / all;
+      const rect = draw(svg, "rect", {
+        x: x.toFixed(2), width: Math.max(width, 0.4).toFixed(2), height: 48, class: "k" + segment.kind,
+        tabindex: at ? -1 : 0, role: choose ? "button" : "img",
+      });
+      const label = segment.label + ", " + size(segment.bytes) + ", " + share(segment.bytes, all);
+      rect.setAttribute("aria-label", label);
+      draw(rect, "title", {}).textContent = label;
+      rect.addEventListener("focus", () => {
+        rects.forEach((r) => r.setAttribute("tabindex", r === rect ? 0 : -1));
+        if (host.tell) host.tell(segment, all);
+      });
+      rect.addEventListener("pointerenter", () => host.tell && host.tell(segment, all));
+      rect.addEventListener("click", () => choose && choose(segment));
+      rect.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1, Home: -at, End: rects.length - 1 - at }[event.key];
+        if (step !== undefined) {
+          event.preventDefault();
+          const next = rects[Math.min(Math.max(at + step, 0), rects.length - 1)];
+          next.focus();
+        } else if (choose && (event.key === "Enter" || event.key === " ")) {
+          event.preventDefault();
+          choose(segment);
+        }
+      });
+      rects.push(rect);
+      x += width;
+    });
+    (marks || []).forEach((mark) => {
+      const at = (1000 * mark.at) / all;
+      const path = draw(svg, "path", { d: `M${at.toFixed(2)} 6l5 -12h-10z`, class: "mark" });
+      draw(path, "title", {}).textContent = mark.label;
+    });
+    return rects;
+  };
+
+  const pageSegments = (column) =>
+    column.pages.map((page, number) => ({
+      bytes: page[1], kind: page[2] % 8, page, column,
+      label: (page[4] > 1 ? count(page[4]) + " pages" : "page " + number) + ", " + count(page[0]) + " rows, " + data.forms[page[2]],
+    }));
+  const bufferSegments = (page) =>
+    page[5].map((buffer) => ({
+      bytes: buffer[2], kind: buffer[3], label: data.holds[buffer[0]] + " at byte " + count(buffer[1]),
+    }));
+
+  // The map of all bytes: the file, one column, one page.
+  const map = document.getElementById("map");
+  if (map) {
+    const host = map.querySelector(".strip");
+    const about = map.querySelector(".about");
+    const crumbs = map.querySelector(".crumbs");
+    host.tell = (segment, all) => {
+      about.textContent = segment.label + ": " + size(segment.bytes) + " (" + share(segment.bytes, all) + " of what is shown)";
+    };
+    const show = (path, focus) => {
+      crumbs.replaceChildren();
+      path.forEach((step, at) => {
+        const button = make(crumbs, "button", { type: "button" }, step.name);
+        if (at === path.length - 1) button.setAttribute("aria-current", "true");
+        button.addEventListener("click", () => show(path.slice(0, at + 1), true));
+      });
+      const here = path[path.length - 1];
+      about.textContent = here.hint;
+      const rects = strip(host, here.segments, (segment) => {
+        if (segment.column !== undefined && !segment.page) {
+          const segments = pageSegments(segment.column);
+          if (segments.length) show([...path, { name: segment.column.name, segments, hint: "The pages of the column, in the order of its rows." }], true);
+        } else if (segment.page && segment.page[5].length) {
+          show([...path, { name: segment.label.split(",")[0], segments: bufferSegments(segment.page), hint: "The buffers of the page." }], true);
+        }
+      }, path.length === 1 ? data.marks : []);
+      if (focus && rects.length) rects[0].focus();
+      host.onkeydown = (event) => {
+        if (event.key === "Escape" && path.length > 1) show(path.slice(0, -1), true);
+      };
+    };
+    const segments = data.strip.map((part) => {
+      const column = part[1] >= 0 ? columns[part[1]] : undefined;
+      return {
+        bytes: part[0], column, kind: part[2],
+        label: (column ? "column " + column.name : data.kinds[part[2]]) + " at byte " + count(part[3]),
+      };
+    });
+    show([{ name: data.name, segments, hint: "Choose a part to look into it: columns have pages, pages have buffers." }]);
+  }
+
+  // Columns as areas: the longer side is cut, and again.
+  const tree = document.getElementById("tree");
+  if (tree) {
+    const lay = (items, x, y, width, height, ratio) => {
+      if (!items.length) return;
+      if (items.length === 1) {
+        const box = items[0];
+        const link = make(tree, "a", { href: box.at === undefined ? "#columns" : "#c" + box.at, class: "t" + (box.order % 6) });
+        Object.assign(link.style, { left: x + "%", top: y + "%", width: width + "%", height: height + "%" });
+        make(link, "b", {}, box.name);
+        make(link, "span", {}, size(box.bytes));
+        link.title = box.name + ", " + size(box.bytes);
+        return;
+      }
+      const all = items.reduce((sum, i) => sum + i.bytes, 0);
+      let first = items[0].bytes, at = 1;
+      while (at < items.length - 1 && first + items[at].bytes / 2 < all / 2) first += items[at++].bytes;
+      const part = first / all;
+      const [a, b] = [items.slice(0, at), items.slice(at)];
+      if (width * ratio >= height) {
+        lay(a, x, y, width * part, height, ratio);
+        lay(b, x + width * part, y, width * (1 - part), height, ratio);
+      } else {
+        lay(a, x, y, width, height * part, ratio);
+        lay(b, x, y + height * part, width, height * (1 - part), ratio);
+      }
+    };
+    const boxes = columns.filter((c) => c.bytes > 0).sort((a, b) => b.bytes - a.bytes).slice(0, 120);
+    const rest = columns.reduce((sum, c) => sum + c.bytes, 0) - boxes.reduce((sum, c) => sum + c.bytes, 0);
+    const items = boxes.map((c, order) => ({ ...c, order }));
+    if (rest > 0) items.push({ name: "all others", bytes: rest, order: items.length });
+    const redraw = () => {
+      tree.replaceChildren();
+      lay(items, 0, 0, 100, 100, tree.clientWidth / Math.max(tree.clientHeight, 1));
+    };
+    redraw();
+    addEventListener("resize", redraw);
+    addEventListener("beforeprint", redraw);
+  }
+
+  // Zones as bands, the share of nulls below.
+  const band = (host, zones) => {
+    const n = zones.b.length;
+    const svg = draw(host, "svg", { class: "band", viewBox: "0 0 1000 1000", preserveAspectRatio: "none", role: "img" });
+    svg.setAttribute("aria-label", host.dataset.label || zones.o);
+    let path = "";
+    zones.b.forEach((b, at) => {
+      const [x, next] = [(1000 * at) / n, (1000 * (at + 1)) / n];
+      if (b[0] !== null) path += `M${x.toFixed(1)} ${1000 - b[1]}H${next.toFixed(1)}V${1000 - b[0]}H${x.toFixed(1)}z`;
+      if (b[2]) draw(svg, "rect", { x: x.toFixed(1), width: (1000 / n).toFixed(1), y: 1000 - 2 * b[2], height: 2 * b[2] });
+    });
+    draw(svg, "path", { d: path });
+  };
+  document.querySelectorAll("td.zones").forEach((cell) => {
+    const column = columns[+cell.dataset.c];
+    if (column && column.zones) band(cell, column.zones);
+  });
+
+  // The columns: sorting, searching, what is below each.
+  const table = document.getElementById("columns-table");
+  if (table) {
+    const body = table.tBodies[0];
+    const rows = [...body.rows];
+    const find = document.getElementById("find");
+    const told = document.getElementById("found");
+    const search = () => {
+      const words = find.value.toLowerCase();
+      let hits = 0;
+      rows.forEach((row) => {
+        const column = columns[+row.id.slice(1)];
+        const hit = !words || (column.name + " " + column.type + " " + row.cells[row.cells.length - 1].textContent).toLowerCase().includes(words);
+        row.hidden = !hit;
+        if (row.below) row.below.hidden = !hit;
+        hits += hit;
+      });
+      told.textContent = words ? count(hits) + " of " + count(rows.length) : "";
+    };
+    find.addEventListener("input", search);
+    table.querySelectorAll("thead th").forEach((head) => {
+      const button = head.querySelector("button");
+      if (!button) return;
+      button.addEventListener("click", () => {
+        const key = button.dataset.key;
+        const up = head.getAttribute("aria-sort") === "ascending" ? false : head.getAttribute("aria-sort") === "descending" ? true : key === "name" || key === "type";
+        table.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const value = (row) => columns[+row.id.slice(1)][key];
+        rows.sort((a, b) => {
+          const [x, y] = [value(a), value(b)];
+          if (x === y) return +a.id.slice(1) - +b.id.slice(1);
+          if (x === null || x === undefined) return 1;
+          if (y === null || y === undefined) return -1;
+          return (x < y ? -1 : 1) * (up ? 1 : -1);
+        });
+        rows.forEach((row) => body.append(...(row.below ? [row, row.below] : [row])));
+      });
+    });
+    const open = (row) => {
+      const button = row.querySelector("button.name");
+      if (row.below) {
+        row.below.remove();
+        row.below = undefined;
+        button.setAttribute("aria-expanded", "false");
+        return;
+      }
+      const column = columns[+row.id.slice(1)];
+      const below = document.createElement("tr");
+      below.className = "detail";
+      const cell = make(below, "td", { colspan: row.cells.length });
+      if (column.pages.length) {
+        make(cell, "h3", {}, "Pages");
+        const host = make(cell, "div", { class: "strip low" });
+        const about = make(cell, "p", { class: "about", "aria-live": "polite" });
+        const list = make(cell, "ul", {});
+        host.tell = (segment) => (about.textContent = segment.label + ", " + size(segment.bytes));
+        strip(host, pageSegments(column), (segment) => {
+          list.replaceChildren();
+          segment.page[5].forEach((buffer) => make(list, "li", {}, data.holds[buffer[0]] + ": " + count(buffer[2]) + " bytes at " + count(buffer[1])));
+        });
+        about.textContent = "Choose a page to see its buffers.";
+      }
+      if (column.zones) {
+        make(cell, "h3", {}, "Zones");
+        band(make(cell, "div", { "data-label": column.zones.o }), column.zones);
+      }
+      if (!cell.children.length) make(cell, "p", {}, "It has no pages of its own.");
+      row.after(below);
+      row.below = below;
+      button.setAttribute("aria-expanded", "true");
+    };
+    rows.forEach((row) => {
+      const button = row.querySelector("button.name");
+      if (button) button.addEventListener("click", () => open(row));
+    });
+    const hit = () => {
+      rows.forEach((row) => row.classList.toggle("hit", "#" + row.id === location.hash));
+      const row = rows.find((r) => "#" + r.id === location.hash);
+      if (row && row.hidden) { find.value = ""; search(); }
+    };
+    addEventListener("hashchange", hit);
+    hit();
+  }
+
+  // The pages of the largest columns, side by side.
+  document.querySelectorAll("td.pages").forEach((cell) => {
+    const column = columns[+cell.dataset.c];
+    if (!column || !column.pages.length) return;
+    const host = make(cell, "div", { class: "strip low" });
+    const about = document.getElementById("page-about");
+    host.dataset.label = "pages of " + column.name;
+    host.tell = (segment) => (about.textContent = column.name + ": " + segment.label + ", " + size(segment.bytes));
+    strip(host, pageSegments(column), (segment) => {
+      const buffers = segment.page[5].map((b) => data.holds[b[0]] + " " + size(b[2]));
+      about.textContent = column.name + ": " + segment.label + ", " + size(segment.bytes) + (buffers.length ? ". Buffers: " + buffers.join(", ") : "");
+    });
+  });
+})();
