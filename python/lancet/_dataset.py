@@ -51,7 +51,15 @@ def open_table(
     folders = [path_of(base) for base in bases]
     wanted = _wanted(version, tag, branch, timestamp)
     place = path_of(path)
-    return Dataset._make(_lancet.TableReader.open(place, wanted, folders, options), place, folders, options, None)
+    try:
+        core = _lancet.TableReader.open(place, wanted, folders, options)
+    except ValueError:
+        if not os.path.exists(place):
+            import errno
+
+            raise FileNotFoundError(errno.ENOENT, "there is no table", place) from None
+        raise
+    return Dataset._make(core, place, folders, options, None)
 
 
 def _wanted(version: int | None, tag: str | None, branch: str | None, timestamp: dt.datetime | None) -> dict[str, Any]:
@@ -61,7 +69,9 @@ def _wanted(version: int | None, tag: str | None, branch: str | None, timestamp:
 
         if timestamp.tzinfo is None:
             timestamp = timestamp.astimezone()
-        instant = (timestamp - dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)) // dt.timedelta(microseconds=1) * 1_000
+        micros = (timestamp - dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)) // dt.timedelta(microseconds=1)
+        # Versions are told in nanoseconds, and times of Python have none: the whole microsecond is meant.
+        instant = micros * 1_000 + 999
     return {"version": version, "tag": tag, "branch": branch, "instant": instant}
 
 

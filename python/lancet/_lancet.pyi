@@ -4,6 +4,23 @@ import os
 from collections.abc import Sequence
 from typing import Any, final
 
+__all__ = [
+    "Batches",
+    "Blobs",
+    "Column",
+    "Data",
+    "Projection",
+    "Reader",
+    "Schema",
+    "TableProjection",
+    "TableReader",
+    "Tensor",
+    "Writer",
+    "__version__",
+    "abandon_files",
+    "run",
+]
+
 __version__: str
 
 def abandon_files() -> None: ...

@@ -35,12 +35,13 @@ def photos() -> pa.Table:
 
 @pytest.fixture(scope="session")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `cities.lance`, `photos.lance` and the table `orders`, which the reference writes."""
+    """A folder with `cities.lance`, `photos.lance`, `numbers.lance` and the table `orders`, which the reference writes."""
     import lance
 
     folder = tmp_path_factory.mktemp("samples")
     lancet.write_table(cities(), folder / "cities.lance")
     lancet.write_table(photos(), folder / "photos.lance")
+    lancet.write_table(pa.table({"n": range(100_000)}), folder / "numbers.lance")
     lance.write_dataset(pa.table({"id": [1, 2, 3]}), folder / "orders")
     lance.write_dataset(pa.table({"id": [4, 5]}), folder / "orders", mode="append")
     return folder

@@ -107,7 +107,7 @@ def test_neighbours_read_tables(table: lance.LanceDataset) -> None:
     import polars
 
     mine = lancet.open_table(table.uri)
-    assert duckdb.sql("select count(*) from mine").fetchone() == (len(mine),)
+    assert duckdb.sql("select count(*) from mine").fetchall() == [(len(mine),)]
     assert polars.DataFrame(mine).height == len(mine)
     assert lancet.scan_polars(table.uri).filter(polars.col("id") < 5).collect()["id"].to_list() == [0, 1, 2, 4]
 

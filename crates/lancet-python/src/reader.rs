@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lancet::{FileReader, Filter, RowRanges};
+use lancet::{FileReader, Filter};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -16,7 +16,7 @@ use crate::errors::{OrRaise, unknown_column};
 use crate::filter::{filter, type_in};
 use crate::options::read_options;
 use crate::reports;
-use crate::rows::{ranges, row_numbers};
+use crate::rows::row_numbers;
 use crate::schema::Schema;
 use crate::source::PySource;
 use crate::work::{run, run_long};
@@ -60,6 +60,34 @@ pub(crate) struct ScanOptions<'py> {
     pub(crate) threads: Option<usize>,
     pub(crate) describe_blobs: bool,
 }
+
+/// A scan of a file or of a table as it is described: both have the same methods.
+macro_rules! described {
+    ($scan:expr, $options:expr, $num_rows:expr) => {{
+        let (mut scan, options) = ($scan, $options);
+        if let Some(rows) = options.rows {
+            let all = lancet::RowRanges::from(0..$num_rows);
+            scan = scan.select(crate::rows::ranges(rows).intersection(&all));
+        }
+        if let Some(limit) = options.limit {
+            scan = scan.limit(limit);
+        }
+        if let Some(rows) = options.batch_rows {
+            scan = scan.batch_rows(rows);
+        }
+        if let Some(bytes) = options.batch_bytes {
+            scan = scan.batch_bytes(bytes);
+        }
+        if let Some(threads) = options.threads {
+            scan = scan.threads(threads);
+        }
+        if options.describe_blobs {
+            scan = scan.blobs_as_descriptions();
+        }
+        scan
+    }};
+}
+pub(crate) use described;
 
 impl Reader {
     /// The condition, with its values as the columns of this file have them.
@@ -166,25 +194,7 @@ impl Reader {
         if let Some(tree) = &options.filter {
             scan = scan.filter(self.filter(tree)?);
         }
-        if let Some(rows) = options.rows {
-            let all = RowRanges::from(0..self.inner.num_rows());
-            scan = scan.select(ranges(rows).intersection(&all));
-        }
-        if let Some(limit) = options.limit {
-            scan = scan.limit(limit);
-        }
-        if let Some(rows) = options.batch_rows {
-            scan = scan.batch_rows(rows);
-        }
-        if let Some(bytes) = options.batch_bytes {
-            scan = scan.batch_bytes(bytes);
-        }
-        if let Some(threads) = options.threads {
-            scan = scan.threads(threads);
-        }
-        if options.describe_blobs {
-            scan = scan.blobs_as_descriptions();
-        }
+        scan = described!(scan, options, self.inner.num_rows());
         Ok(Batches::new(Source::File(run(py, || scan.build())?), is_slow))
     }
 

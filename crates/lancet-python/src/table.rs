@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
-use lancet::{Filter, RowRanges};
+use lancet::Filter;
 use lancet_table::{At, Table, TableOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,8 +15,8 @@ use crate::data::Data;
 use crate::errors::{OrRaise, unknown_column};
 use crate::filter::{filter, type_in};
 use crate::options::read_options;
-use crate::reader::ScanOptions;
-use crate::rows::{ranges, row_names, row_numbers};
+use crate::reader::{ScanOptions, described};
+use crate::rows::{row_names, row_numbers};
 use crate::schema::Schema;
 use crate::work::{run, run_long};
 
@@ -76,6 +76,11 @@ impl Wanted {
         })
     }
 }
+
+/// The number of a version, when it was made, its rows.
+type VersionEntry = (u64, Option<i128>, Option<u64>);
+/// The id of a fragment, its rows, its deleted rows, its data files.
+type FragmentEntry = (u32, Option<u64>, Option<u64>, Vec<String>);
 
 /// How rows are named in a take.
 #[derive(Clone, Copy)]
@@ -177,7 +182,7 @@ impl TableReader {
     }
 
     /// When each of all versions was made, and how many rows it has where its manifest tells.
-    fn versions(&self, py: Python<'_>) -> PyResult<Vec<(u64, Option<i128>, Option<u64>)>> {
+    fn versions(&self, py: Python<'_>) -> PyResult<Vec<VersionEntry>> {
         let table = self.inner.clone();
         run_long(py, move || {
             let mut found = Vec::new();
@@ -204,8 +209,8 @@ impl TableReader {
         Ok(branches.map(|branch| (branch.name, branch.parent, branch.parent_version)).collect())
     }
 
-    /// Ids of fragments, their rows without deleted ones, their deleted rows, their data files.
-    fn fragments(&self) -> Vec<(u32, Option<u64>, Option<u64>, Vec<String>)> {
+    /// All fragments, in the order of the rows.
+    fn fragments(&self) -> Vec<FragmentEntry> {
         let fragments = self.inner.manifest().fragments.iter();
         fragments
             .map(|fragment| {
@@ -265,25 +270,7 @@ impl TableReader {
         if let Some(tree) = &options.filter {
             scan = scan.filter(self.filter(tree)?);
         }
-        if let Some(rows) = options.rows {
-            let all = RowRanges::from(0..self.num_rows);
-            scan = scan.select(ranges(rows).intersection(&all));
-        }
-        if let Some(limit) = options.limit {
-            scan = scan.limit(limit);
-        }
-        if let Some(rows) = options.batch_rows {
-            scan = scan.batch_rows(rows);
-        }
-        if let Some(bytes) = options.batch_bytes {
-            scan = scan.batch_bytes(bytes);
-        }
-        if let Some(threads) = options.threads {
-            scan = scan.threads(threads);
-        }
-        if options.describe_blobs {
-            scan = scan.blobs_as_descriptions();
-        }
+        scan = described!(scan, options, self.num_rows);
         if let Some(fragments) = fragments {
             scan = scan.fragments(fragments);
         }

@@ -79,28 +79,15 @@ pub(crate) fn next_in_stream<T>(
 ) -> Option<Result<T, ArrowError>> {
     // Other threads do not get signals, and might wait for an interpreter that waits for them.
     if MAIN.get() == Some(&thread::current().id())
-        && Python::try_attach(|py| interrupted(py)) == Some(true)
+        && Python::try_attach(|py| py.check_signals().is_err()) == Some(true)
     {
-        return Some(Err(ArrowError::ExternalError("interrupted".into())));
+        // The library that pulls makes an exception of its own of this. One that came from Python would be lost in it,
+        // and one that comes later would hit code that does not expect it.
+        return Some(Err(ArrowError::ExternalError("interrupted by Ctrl-C".into())));
     }
     match catch_unwind(AssertUnwindSafe(next)) {
         Ok(next) => next,
         Err(panic) => Some(Err(ArrowError::ExternalError(said(panic.as_ref()).into()))),
-    }
-}
-
-/// Whether a signal wants this thread to end what it does. Since the caller would not see the exception, the signal is
-/// given back to Python, which raises it when the caller returns.
-fn interrupted(py: Python<'_>) -> bool {
-    match py.check_signals() {
-        Ok(()) => false,
-        Err(error) => {
-            if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
-                // SAFETY: may be called at any time by a thread that is attached.
-                unsafe { pyo3::ffi::PyErr_SetInterrupt() };
-            }
-            true
-        }
     }
 }
 
