@@ -30,7 +30,8 @@ use steps::{Result, Steps, cargo, output, run};
 const USAGE: &str = "\
 Usage: cargo xtask <command>
 
-  test                  everything a change has to pass
+  test                  what a change has to pass
+  compare               more random tables and histories of tables, beside the reference; has to pass too
   ready [--quick]       what publishing needs: packages, features, oldest compiler, documentation,
                           licences, fuzz targets and benchmarks compiled; --quick leaves out
                           what takes long
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
     let (name, rest) = arguments.split_first().map_or(("", &[][..]), |(n, r)| (n.as_str(), r));
     let done = match (name, rest) {
         ("test", []) => test(),
+        ("compare", []) => reference::compare(),
         ("ready", []) => ready::check(false),
         ("ready", [quick]) if quick == "--quick" => ready::check(true),
         ("golden", []) => reference::golden(),
@@ -94,6 +96,7 @@ fn test() -> Result<()> {
     steps.add("unit and integration tests", || run(linting(tests().iter().copied())?));
     steps.add("examples in the documentation", || run(linting(["test", "--doc"])?));
     reference::add_all(&mut steps);
+    package::add_all(&mut steps);
     steps.run()
 }
 

@@ -8,11 +8,46 @@ use crate::lints::linting;
 use crate::steps::{Result, Steps, cargo, command, run};
 use crate::{python, root, target};
 
-/// Seeds of the random tables in `test`: enough to meet every type and pattern, small enough to wait for.
-const TEST_SEEDS: [(&str, &str); 3] = [("flat", "0..100"), ("nested", "0..100"), ("all", "0..100")];
+/// Seeds of random tables and of random histories of tables.
+struct Seeds {
+    tables: &'static str,
+    histories: &'static str,
+}
+
+/// In `test`: enough to meet every type and every operation, few enough to wait for.
+const FIRST: Seeds = Seeds { tables: "0..30", histories: "0..40" };
+
+/// In `compare`.
+const REST: Seeds = Seeds { tables: "30..100", histories: "40..300" };
 
 /// Adds everything that `test` compares. The programs were built before.
 pub(crate) fn add_all(steps: &mut Steps) {
+    add_programs(steps);
+    steps.add("pages of other Parquet writers", || parquet_pages(&[]));
+    steps.add("a file in S3", || {
+        let mut s3 = script("s3.py")?;
+        s3.arg("--example").arg(example("s3")?);
+        run(s3)
+    });
+    add_script(steps, "golden files, read by the reference", "golden_write.py", &[]);
+    add_script(steps, "every form, read by the reference", "forms.py", &[]);
+    add_random(steps, &FIRST);
+    add_script(steps, "files with zone maps, read by the reference", "zone_maps.py", &[]);
+    add_script(steps, "row ids of the reference's tables", "row_ids.py", &[]);
+    add_script(steps, "queries, beside DuckDB and for the reference", "sql.py", &[]);
+}
+
+/// `cargo xtask compare`: more random tables and histories, over the programs that `test` has built.
+pub(crate) fn compare() -> Result<()> {
+    let mut steps = Steps::default();
+    steps.add("the program", build);
+    add_programs(&mut steps);
+    add_random(&mut steps, &REST);
+    steps.run()
+}
+
+/// What the scripts run in and what they drive.
+fn add_programs(steps: &mut Steps) {
     let folder = || python::interpreter(&root()).map(|path| println!("{}", path.display()));
     steps.add("virtual environment of the reference", folder);
     steps.add("the examples that scripts drive", || {
@@ -22,38 +57,36 @@ pub(crate) fn add_all(steps: &mut Steps) {
         names.extend(["--example", "maintain_table"]);
         run(linting(["build", "--profile", "test"].into_iter().chain(names))?)
     });
-    steps.add("pages of other Parquet writers", || parquet_pages(&[]));
-    steps.add("a file in S3", || {
-        let mut s3 = script("s3.py")?;
-        s3.arg("--example").arg(example("s3")?);
-        run(s3)
-    });
-    add_script(steps, "golden files, read by the reference", "golden_write.py", &[]);
-    add_script(steps, "every form, read by the reference", "forms.py", &[]);
-    for (profile, seeds) in TEST_SEEDS {
+}
+
+fn add_random(steps: &mut Steps, seeds: &Seeds) {
+    let history_seeds = seeds.histories;
+    for profile in ["flat", "nested", "all"] {
         let name = format!("random tables, {profile}, both ways with the reference");
-        add_script(steps, &name, "random_both.py", &["--seeds", seeds, "--profile", profile]);
+        add_script(
+            steps,
+            &name,
+            "random_both.py",
+            &["--seeds", seeds.tables, "--profile", profile],
+        );
     }
-    add_script(steps, "files with zone maps, read by the reference", "zone_maps.py", &[]);
-    add_script(steps, "row ids of the reference's tables", "row_ids.py", &[]);
-    steps.add("random histories of the reference's tables", || {
+    steps.add("random histories of the reference's tables", move || {
         let mut histories = script("histories.py")?;
-        histories.arg("--example").arg(example("dump_table")?).args(["--seeds", "0..300"]);
+        histories.arg("--example").arg(example("dump_table")?).args(["--seeds", history_seeds]);
         run(histories)
     });
-    steps.add("random histories of tables, lancet and the reference in turn", || {
+    steps.add("random histories of tables, lancet and the reference in turn", move || {
         let mut changes = script("changes.py")?;
         changes.arg("--change").arg(example("change_table")?);
-        changes.arg("--dump").arg(example("dump_table")?).args(["--seeds", "0..300"]);
+        changes.arg("--dump").arg(example("dump_table")?).args(["--seeds", history_seeds]);
         run(changes)
     });
-    steps.add("columns, compaction, branches, cleanup, beside the reference", || {
+    steps.add("columns, compaction, branches, cleanup, beside the reference", move || {
         let mut maintenance = script("maintenance.py")?;
         maintenance.arg("--change").arg(example("maintain_table")?);
-        maintenance.arg("--dump").arg(example("dump_table")?).args(["--seeds", "0..300"]);
+        maintenance.arg("--dump").arg(example("dump_table")?).args(["--seeds", history_seeds]);
         run(maintenance)
     });
-    add_script(steps, "queries, beside DuckDB and for the reference", "sql.py", &[]);
 }
 
 /// `cargo xtask golden`.
