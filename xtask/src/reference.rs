@@ -34,6 +34,11 @@ pub(crate) fn add_all(steps: &mut Steps) {
     add_random(steps, &FIRST);
     add_script(steps, "files with zone maps, read by the reference", "zone_maps.py", &[]);
     add_script(steps, "row ids of the reference's tables", "row_ids.py", &[]);
+    steps.add("lancet and the reference on one table at the same time", || {
+        let mut together = script("together.py")?;
+        together.arg("--change").arg(example("change_table")?).args(["--seconds", "15"]);
+        run(together)
+    });
     add_script(steps, "queries, beside DuckDB and for the reference", "sql.py", &[]);
 }
 
