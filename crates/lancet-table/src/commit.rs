@@ -94,10 +94,12 @@ impl<S: Storage> Opened<S> {
             options.check_cancelled()?;
             pending = match commit.attempt(pending).await? {
                 Attempt::Done(opened) => return Ok(*opened),
-                Attempt::Lost(pending) => pending,
+                Attempt::Lost(pending) => *pending,
             };
             if attempt == 0 {
-                slot = begin.elapsed().saturating_add(begin.elapsed() / 10).max(SHORTEST_SLOT);
+                let taken = begin.elapsed();
+                let tenth = taken.checked_div(10).unwrap_or_default();
+                slot = taken.saturating_add(tenth).max(SHORTEST_SLOT);
             }
             if begin.elapsed() >= options.timeout {
                 break;
@@ -132,7 +134,7 @@ struct Commit<'a, S: Storage> {
 enum Attempt<S: Storage> {
     Done(Box<Opened<S>>),
     /// Somebody else was faster.
-    Lost(Pending),
+    Lost(Box<Pending>),
 }
 
 impl<S: Storage> Commit<'_, S> {
@@ -183,7 +185,7 @@ impl<S: Storage> Commit<'_, S> {
                 if transaction.read_version != pending.transaction.read_version {
                     self.at.remove_transaction(&pending.transaction).await;
                 }
-                Ok(Attempt::Lost(ready.pending))
+                Ok(Attempt::Lost(Box::new(ready.pending)))
             }
         }
     }

@@ -447,26 +447,38 @@ fn step(player: &mut Player, model: &mut Model, checker: &mut Table, dice: &mut 
     assert_eq!(found, model.contents, "{what}");
 }
 
+/// A history of several writers.
+fn history(seed: u64, steps: u64) {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let stable = dice.roll(2) == 0;
+    let store = Simulated::new();
+    let set: Vec<(i64, i64)> = (0..17).map(|key| (key, key)).collect();
+    ready(create(store.clone(), root(), source(&set), &options(stable))).unwrap();
+    let contents = set.iter().copied().collect();
+    let mut checker = open(&store.another()).unwrap();
+    let mut model = Model { contents, changed: BTreeMap::new(), overwritten: 0, next_key: 100 };
+    let mut players: Vec<Player> =
+        (0..3).map(|_| Player { store: store.another(), table: None }).collect();
+    for at in 0..steps {
+        let player = usize::try_from(dice.roll(3)).unwrap();
+        let what = format!("seed {seed}, step {at}");
+        step(&mut players[player], &mut model, &mut checker, &mut dice, &what);
+    }
+}
+
 #[test]
 fn several_writers_with_faults_against_a_model() {
-    let steps: u64 = std::env::var("LANCET_STEPS").map_or(100_000, |steps| steps.parse().unwrap());
-    let first: u64 = std::env::var("LANCET_SEED").map_or(1, |seed| seed.parse().unwrap());
-    const STEPS_EACH: u64 = 50;
-    for seed in first..first + steps.div_ceil(STEPS_EACH) {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let stable = dice.roll(2) == 0;
-        let store = Simulated::new();
-        let set: Vec<(i64, i64)> = (0..17).map(|key| (key, key)).collect();
-        ready(create(store.clone(), root(), source(&set), &options(stable))).unwrap();
-        let contents = set.iter().copied().collect();
-        let mut checker = open(&store.another()).unwrap();
-        let mut model = Model { contents, changed: BTreeMap::new(), overwritten: 0, next_key: 100 };
-        let mut players: Vec<Player> =
-            (0..3).map(|_| Player { store: store.another(), table: None }).collect();
-        for at in 0..STEPS_EACH {
-            let player = usize::try_from(dice.roll(3)).unwrap();
-            let what = format!("seed {seed}, step {at}");
-            step(&mut players[player], &mut model, &mut checker, &mut dice, &what);
+    const STEPS_EACH: u64 = 40;
+    let number = |name: &str, default: u64| {
+        std::env::var(name).map_or(default, |text| text.parse().unwrap())
+    };
+    let (steps, first) = (number("LANCET_STEPS", 100_000), number("LANCET_SEED", 1));
+    let seeds = first..first + steps.div_ceil(STEPS_EACH);
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let seeds = seeds.clone().filter(move |seed| seed % threads == thread);
+            scope.spawn(move || seeds.for_each(|seed| history(seed, STEPS_EACH)));
         }
-    }
+    });
 }

@@ -151,16 +151,6 @@ pub(crate) fn delete(path: &Path) -> Result<()> {
     }
 }
 
-/// Copies a file to a name that is not taken.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
-    create_folder_of(to)?;
-    let (mut source, _) = open(from)?;
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).open(to).map_err(failed("create", to))?;
-    let copied = io::copy(&mut source, &mut file).and_then(|_| file.sync_all());
-    copied.map_err(failed("copy to", to))
-}
-
 /// Makes sure that the names in a folder stay. One that is not there has none.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {

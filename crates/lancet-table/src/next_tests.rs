@@ -102,7 +102,14 @@ fn versions_of_the_reference_are_built_again() {
             let before = history.get(&(version - 1));
             // In place, or of another writer: nothing that lancet commits.
             let skipped = match &transaction.operation {
-                Operation::Update(update) => update.in_place || !update.fields_modified.is_empty(),
+                Operation::Update(update) => {
+                    let is_spilled = |fragment: &Fragment| {
+                        matches!(fragment.row_ids, Some(Stored::Column { .. }))
+                    };
+                    update.in_place
+                        || !update.fields_modified.is_empty()
+                        || update.new.iter().any(is_spilled)
+                }
                 // The reference rewrites index files, and spills row ids.
                 Operation::Rewrite(rewrite) => !rewrite.rewritten_indexes.is_empty(),
                 Operation::CreateIndex(_) | Operation::Clone(_) => true,
@@ -132,28 +139,30 @@ fn versions_of_the_reference_are_built_again() {
             let again =
                 VersionFile::parse(&theirs.manifest.file, file.bytes.clone(), &Limits::default());
             assert_eq!(again.unwrap().manifest, file.manifest, "{table} version {version}");
-            assert_eq!(
-                file.indexes()
-                    .unwrap()
-                    .entries
-                    .iter()
-                    .map(|e| e.bytes().to_vec())
-                    .collect::<Vec<_>>(),
-                theirs
-                    .indexes()
-                    .unwrap()
-                    .entries
-                    .iter()
-                    .map(|e| e.bytes().to_vec())
-                    .collect::<Vec<_>>(),
-                "{table} version {version}"
-            );
+            same_indexes(&format!("{table} version {version}"), &file, theirs);
             *built.entry(transaction.operation.name()).or_default() += 1;
         }
     }
     println!("{built:?}");
     for name in ["Append", "Delete", "Merge", "Overwrite", "Project", "Rewrite", "Update"] {
         assert!(built.contains_key(name), "{name} is not among {built:?}");
+    }
+}
+
+/// Entries are the same byte by byte. Of an update the reference says that indexes on other columns cover the rows that
+/// moved; to say less is safe.
+fn same_indexes(what: &str, ours: &VersionFile, theirs: &VersionFile) {
+    let (ours, theirs) = (ours.indexes().unwrap().entries, theirs.indexes().unwrap().entries);
+    assert_eq!(ours.len(), theirs.len(), "{what}");
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        let (Some(fewer), Some(more)) = (&ours.fragments, &theirs.fragments) else {
+            assert_eq!(ours.bytes(), theirs.bytes(), "{what}");
+            continue;
+        };
+        assert!(fewer == more || fewer.is_subset(more), "{what}");
+        let mut theirs = theirs.clone();
+        theirs.remove_fragments(&(more - fewer).iter().map(u64::from).collect()).unwrap();
+        assert_eq!(ours.bytes(), theirs.bytes(), "{what}");
     }
 }
 
@@ -176,6 +185,12 @@ fn same(what: &str, ours: &Manifest, theirs: &Manifest) {
                 versions.map(|v| Stored::Inline(RowVersionSequence::from_versions(&v).encode()))
             };
             (fragment.created, fragment.last_updated) = (encode(created), encode(updated));
+            // Neither do the forms that ids are noted in count.
+            if let Some(Stored::Inline(bytes)) = &fragment.row_ids {
+                let ids: Vec<u64> = RowIdSequence::decode(bytes).unwrap().iter().collect();
+                let ids = RowIdSequence::from_ids(&ids).unwrap();
+                fragment.row_ids = Some(Stored::Inline(ids.encode()));
+            }
         }
     }
     assert_eq!(ours.fragments, theirs.fragments, "{what}");

@@ -100,7 +100,8 @@ pub(crate) fn rebase<'a>(
         return Err(stands_in_the_way(ours, *version, operation.name(), can_retry, why));
     }
     let mut merged = Merged { pending: mine.clone(), files: Vec::new(), unknown: Vec::new() };
-    for (version, theirs, fragments) in by_rows {
+    // The deleted rows are those of the latest version, so that the last one to change them is named.
+    for (version, theirs, fragments) in by_rows.into_iter().rev() {
         let latest = latest.map(|latest| &latest.manifest);
         for id in fragments {
             let Some((id, latest)) = u32::try_from(id).ok().zip(latest) else { continue };
@@ -157,7 +158,7 @@ impl Merged {
             return Ok(());
         };
         if !deleted.is_disjoint(&removed.offsets) {
-            return Err("both delete or change the same row");
+            return Err("one of the rows was deleted or changed, there or just before");
         }
         let deletions = deleted.with(&removed.offsets);
         removed.before.clone_from(&fragment.deletion_file);

@@ -205,11 +205,6 @@ impl Storage for Simulated {
         })
     }
 
-    async fn copy(&self, from: &Path, to: &Path) -> Result<()> {
-        let bytes = self.bytes(from)?;
-        self.replace(to, bytes, Durability::Synced).await
-    }
-
     async fn sync_folder(&self, folder: &Path) -> Result<()> {
         self.request("sync", folder, |_| Ok(()))
     }

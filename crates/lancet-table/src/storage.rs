@@ -128,9 +128,6 @@ pub(crate) trait Storage: Clone + Send + Sync + 'static {
     /// Removes a file; one that is not there is no error.
     fn delete(&self, path: &Path) -> impl Future<Output = Result<()>> + Send;
 
-    /// Copies a file to a name that is not taken.
-    fn copy(&self, from: &Path, to: &Path) -> impl Future<Output = Result<()>> + Send;
-
     /// Makes sure that the names in a folder stay, whatever happens to the machine.
     fn sync_folder(&self, folder: &Path) -> impl Future<Output = Result<()>> + Send;
 
@@ -235,10 +232,6 @@ impl Storage for Disk {
 
     async fn delete(&self, path: &Path) -> Result<()> {
         local::delete(path)
-    }
-
-    async fn copy(&self, from: &Path, to: &Path) -> Result<()> {
-        local::copy(from, to)
     }
 
     async fn sync_folder(&self, folder: &Path) -> Result<()> {

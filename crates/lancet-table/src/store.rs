@@ -155,12 +155,6 @@ impl Storage for Store {
         }
     }
 
-    async fn copy(&self, from: &FilePath, to: &FilePath) -> Result<()> {
-        // The names of new files are random.
-        let copied = self.store.copy(&object(from)?, &object(to)?).await;
-        copied.map_err(|error| refused(from, error))
-    }
-
     /// An object that a store has taken stays.
     async fn sync_folder(&self, _: &FilePath) -> Result<()> {
         Ok(())

@@ -61,6 +61,7 @@ pub fn open(command: &Value) -> Done<Table> {
     Ok(Table::open_with(text(command, "table")?, options)?)
 }
 
+/// A word of a command.
 pub fn text<'a>(command: &'a Value, key: &str) -> Done<&'a str> {
     command.get(key).and_then(Value::as_str).ok_or_else(|| format!("`{key}` is missing").into())
 }
@@ -81,6 +82,7 @@ pub fn options(command: &Value) -> Done<TableWriteOptions> {
     Ok(options)
 }
 
+/// What a change did, as an answer.
 pub fn told(change: TableChange) -> Value {
     json!({
         "version": change.version,

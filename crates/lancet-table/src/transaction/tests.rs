@@ -65,7 +65,7 @@ fn broken_ones_are_refused() {
         let error = Transaction::parse("t.txn", broken, &Limits::default()).unwrap_err();
         assert!(error.to_string().starts_with("t.txn: corrupt file: transaction: "), "{error}");
     }
-    let many = [vec![0xa2, 0x06, 0x90, 0x4e], vec![0x0a, 0].repeat(5_000)].concat();
+    let many = [vec![0xa2, 0x06, 0x90, 0x4e], [0x0a, 0].repeat(5_000)].concat();
     let limits = Limits { max_metadata_bytes: 100_000 };
     let error = Transaction::parse("t.txn", &many, &limits).unwrap_err();
     assert!(matches!(error, crate::Error::Limit { .. }), "{error}");

@@ -1,0 +1,205 @@
+//! Tables that are written in an object store: the verbs, answers that are lost, and stores that cannot be trusted.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream};
+use futures::{Stream, TryStreamExt};
+use lancet_object_store::object_store::memory::InMemory;
+use lancet_object_store::object_store::path::Path;
+use lancet_object_store::object_store::{
+    self, CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult,
+};
+use lancet_table::{Error, RowStream, StoreTable, TableRows, TableWriteOptions};
+
+/// What becomes of a version that is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Answer {
+    #[default]
+    Sound,
+    /// It is put, and an error is told.
+    Lost,
+    /// It is put, and then it is told that it was there already: the request was repeated on the way.
+    Repeated,
+    /// It is not put, and an error is told.
+    Refused,
+    /// The store cannot make an object only if there is none.
+    Unable,
+}
+
+#[derive(Debug, Default)]
+struct Odd {
+    store: InMemory,
+    answer: Mutex<Answer>,
+}
+
+impl Odd {
+    fn set(&self, answer: Answer) {
+        *self.answer.lock().unwrap() = answer;
+    }
+}
+
+impl fmt::Display for Odd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Odd")
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Odd {
+    async fn put_opts(
+        &self,
+        to: &Path,
+        bytes: PutPayload,
+        how: PutOptions,
+    ) -> object_store::Result<PutResult> {
+        let is_version = to.as_ref().contains("_versions");
+        let answer = if is_version { *self.answer.lock().unwrap() } else { Answer::Sound };
+        assert!(!is_version || how.mode == PutMode::Create);
+        let lost =
+            || object_store::Error::Generic { store: "Odd", source: "the line is dead".into() };
+        match answer {
+            Answer::Sound => self.store.put_opts(to, bytes, how).await,
+            Answer::Lost => {
+                self.store.put_opts(to, bytes, how).await?;
+                Err(lost())
+            }
+            Answer::Repeated => {
+                self.store.put_opts(to, bytes, how).await?;
+                let path = to.to_string();
+                Err(object_store::Error::AlreadyExists { path, source: "it is there".into() })
+            }
+            Answer::Refused => Err(lost()),
+            Answer::Unable => Err(object_store::Error::NotImplemented {
+                operation: "put if absent".into(),
+                implementer: "Odd".into(),
+            }),
+        }
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        to: &Path,
+        how: PutMultipartOptions,
+    ) -> object_store::Result<Box<dyn MultipartUpload>> {
+        self.store.put_multipart_opts(to, how).await
+    }
+
+    async fn get_opts(&self, from: &Path, how: GetOptions) -> object_store::Result<GetResult> {
+        self.store.get_opts(from, how).await
+    }
+
+    fn delete_stream(
+        &self,
+        paths: BoxStream<'static, object_store::Result<Path>>,
+    ) -> BoxStream<'static, object_store::Result<Path>> {
+        self.store.delete_stream(paths)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        self.store.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> object_store::Result<ListResult> {
+        self.store.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(
+        &self,
+        from: &Path,
+        to: &Path,
+        how: CopyOptions,
+    ) -> object_store::Result<()> {
+        self.store.copy_opts(from, to, how).await
+    }
+}
+
+fn numbers(
+    range: std::ops::Range<i64>,
+) -> RowStream<impl Stream<Item = Result<RecordBatch, Error>> + Send> {
+    let array = Arc::new(Int64Array::from_iter_values(range)) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("n", array)]).unwrap();
+    RowStream::new(batch.schema(), stream::iter([Ok(batch)]))
+}
+
+async fn all(table: &StoreTable) -> Vec<i64> {
+    let batches = table.scan().columns(["n"]).stream().await.unwrap();
+    let batches: Vec<RecordBatch> = batches.try_collect().await.unwrap();
+    batches.iter().flat_map(|b| b.column(0).as_primitive::<Int64Type>().values().to_vec()).collect()
+}
+
+#[tokio::test]
+async fn every_verb_in_a_store() {
+    let store = Arc::new(InMemory::new());
+    let options = TableWriteOptions::default().with_stable_row_ids(true);
+    let path = Path::from("lake/t.lance");
+    let mut table =
+        StoreTable::create(store.clone(), path.clone(), numbers(0..10), &options).await.unwrap();
+    table.append(numbers(10..13), &options).await.unwrap();
+    let stale = table.clone();
+    table.delete(0..2, "n < 2", &options).await.unwrap();
+    table.update(TableRows::Ids(vec![3]), numbers(33..34), &options).await.unwrap();
+    let change =
+        table.merge(TableRows::Ids(vec![4]), numbers(44..45), numbers(50..51), &options).await;
+    let change = change.unwrap();
+    assert_eq!((change.version, change.rows_updated, change.rows_inserted), (5, 1, 1));
+    let expected = vec![2, 5, 6, 7, 8, 9, 10, 11, 12, 33, 44, 50];
+    assert_eq!(all(&table).await, expected);
+    let again = StoreTable::open(store.clone(), path.clone()).await.unwrap();
+    assert_eq!((again.version(), all(&again).await), (5, expected));
+    let ids = again.take(&[9, 10, 11], ["_rowid"]).await.unwrap();
+    assert_eq!(ids.column(0).as_primitive::<UInt64Type>().values(), &[3, 4, 13]);
+    // Somebody who has read version 2.
+    let mut other = stale.clone();
+    assert_eq!(other.append(numbers(60..61), &options).await.unwrap().version, 6);
+    let mut other = stale.clone();
+    assert_eq!(other.delete(TableRows::Ids(vec![12]), "", &options).await.unwrap().version, 7);
+    let mut other = stale;
+    let error = other.delete(TableRows::Ids(vec![3]), "", &options).await.unwrap_err();
+    assert!(matches!(&error, Error::Conflict(c) if c.version == 5 && c.can_retry), "{error}");
+    let error = StoreTable::create(store, path, numbers(0..1), &options).await.unwrap_err();
+    assert!(error.to_string().contains("there is a table already"), "{error}");
+}
+
+#[tokio::test]
+async fn answers_that_are_lost() {
+    let options = TableWriteOptions::default();
+    for (answer, is_there) in
+        [(Answer::Lost, true), (Answer::Repeated, true), (Answer::Refused, false)]
+    {
+        let store = Arc::new(Odd::default());
+        let path = Path::from("t.lance");
+        let mut table =
+            StoreTable::create(store.clone(), path.clone(), numbers(0..3), &options).await.unwrap();
+        store.set(answer);
+        let done = table.append(numbers(3..5), &options).await;
+        store.set(Answer::Sound);
+        match (&done, is_there) {
+            (Ok(change), true) => assert_eq!((change.version, table.version()), (2, 2)),
+            (Err(Error::Uncertain { version: 2, .. }), false) => assert_eq!(table.version(), 1),
+            _ => panic!("{answer:?}: {done:?}"),
+        }
+        let now = StoreTable::open(store, path).await.unwrap();
+        assert_eq!(all(&now).await.len(), if is_there { 5 } else { 3 }, "{answer:?}");
+        assert_eq!(
+            table.append(numbers(5..6), &options).await.unwrap().version,
+            2 + u64::from(is_there)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_store_without_conditions_is_refused() {
+    let store = Arc::new(Odd::default());
+    store.set(Answer::Unable);
+    let (path, options) = (Path::from("t.lance"), TableWriteOptions::default());
+    let created = StoreTable::create(store, path, numbers(0..3), &options);
+    let error = created.await.unwrap_err().to_string();
+    assert!(error.contains("only if there is none of its name"), "{error}");
+}
