@@ -10,6 +10,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
 use lancet::Rows;
 
+use crate::compact_plan::CompactOptions;
 use crate::error::{Error, Result};
 use crate::opening::Opened;
 use crate::options::{At, TableOptions};
@@ -17,12 +18,12 @@ use crate::row_changes::TableRows;
 use crate::row_source::{Given, Nothing, RowSource};
 use crate::simulated::{Fault, Simulated};
 use crate::storage::ready;
-use crate::write::{create, is_certain};
+use crate::write::{TableChange, create, is_certain};
 use crate::write_options::TableWriteOptions;
 
-type Table = Opened<Simulated>;
+pub(crate) type Table = Opened<Simulated>;
 /// Values by keys.
-type Contents = BTreeMap<i64, i64>;
+pub(crate) type Contents = BTreeMap<i64, i64>;
 
 fn batch(rows: &[(i64, i64)]) -> RecordBatch {
     let keys = Int64Array::from_iter_values(rows.iter().map(|(key, _)| *key));
@@ -31,7 +32,7 @@ fn batch(rows: &[(i64, i64)]) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-fn source(rows: &[(i64, i64)]) -> impl RowSource + use<> {
+pub(crate) fn source(rows: &[(i64, i64)]) -> impl RowSource + use<> {
     let batch = batch(rows);
     let schema = batch.schema();
     // In two batches, so that there is something in between.
@@ -40,15 +41,15 @@ fn source(rows: &[(i64, i64)]) -> impl RowSource + use<> {
     Given(RecordBatchIterator::new(parts.map(Ok::<_, ArrowError>), schema))
 }
 
-fn options(stable: bool) -> TableWriteOptions {
+pub(crate) fn options(stable: bool) -> TableWriteOptions {
     TableWriteOptions::default().with_stable_row_ids(stable).with_max_rows_per_fragment(5)
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     "t.lance".into()
 }
 
-fn open(store: &Simulated) -> Result<Table> {
+pub(crate) fn open(store: &Simulated) -> Result<Table> {
     ready(Opened::open(store.clone(), root(), TableOptions::default()))
 }
 
@@ -68,7 +69,7 @@ fn rows(table: &Table) -> Result<Vec<(i64, i64, u64)>> {
     Ok(all)
 }
 
-fn contents(table: &Table) -> Result<Contents> {
+pub(crate) fn contents(table: &Table) -> Result<Contents> {
     let rows = rows(table)?;
     let contents: Contents = rows.iter().map(|(key, value, _)| (*key, *value)).collect();
     assert_eq!(contents.len(), rows.len(), "a key is there twice: {rows:?}");
@@ -113,7 +114,7 @@ fn run(verb: &str, table: &Table) -> Result<Table> {
 }
 
 /// A table with deletions, in three versions.
-fn prepared(stable: bool) -> Simulated {
+pub(crate) fn prepared(stable: bool) -> Simulated {
     let store = Simulated::new();
     let first: Vec<(i64, i64)> = (0..13).map(|key| (key, key)).collect();
     let (table, _) =
@@ -126,7 +127,8 @@ fn prepared(stable: bool) -> Simulated {
     store
 }
 
-const FAULTS: [Fault; 4] = [Fault::Fail, Fault::FailAfter, Fault::Kill, Fault::KillAfter];
+pub(crate) const FAULTS: [Fault; 4] =
+    [Fault::Fail, Fault::FailAfter, Fault::Kill, Fault::KillAfter];
 
 #[test]
 fn a_fault_at_every_request_of_every_verb() {
@@ -401,6 +403,13 @@ fn step(player: &mut Player, model: &mut Model, checker: &mut Table, dice: &mut 
             let done = ready(table.update(&wanted, source(&set), nothing, &stable));
             (Change { removed: Vec::new(), set, replaces_all: false }, done)
         }
+        17 => {
+            let plan = CompactOptions::default().with_target_rows(20);
+            let done = ready(table.compact(&plan, &stable)).map(|(table, told)| {
+                (table, TableChange { version: told.version, ..TableChange::default() })
+            });
+            (Change { removed: Vec::new(), set: Vec::new(), replaces_all: false }, done)
+        }
         _ => {
             let mut set: Vec<(i64, i64)> = keys.iter().map(|key| (*key, -1)).collect();
             let count = dice.roll(4);
@@ -418,7 +427,10 @@ fn step(player: &mut Player, model: &mut Model, checker: &mut Table, dice: &mut 
         Ok((moved, told)) => {
             // A change of no rows leaves the writer where it was.
             if told.version != read {
-                model.commit(&change, read, told.version, what);
+                // A compaction changes nothing, and begins with the newest version, whatever was read.
+                if change.replaces_all || !change.removed.is_empty() || !change.set.is_empty() {
+                    model.commit(&change, read, told.version, what);
+                }
                 assert_eq!(contents(&moved).ok().unwrap_or(found.clone()), found, "{what}");
             }
             player.table = Some(moved);

@@ -180,6 +180,8 @@ mod fault_tests;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod shape_fault_tests;
+#[cfg(test)]
 mod simulated;
 #[cfg(test)]
 mod tests;

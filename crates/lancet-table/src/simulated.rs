@@ -76,6 +76,11 @@ impl Simulated {
         self.plan.lock().unwrap().fault.is_none()
     }
 
+    /// Removes a file, without asking anybody.
+    pub(crate) fn remove(&self, path: &str) {
+        assert!(self.files.lock().unwrap().remove(Path::new(path)).is_some(), "{path}");
+    }
+
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.files.lock().unwrap().keys().cloned().collect()
     }
