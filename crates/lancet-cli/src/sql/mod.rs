@@ -70,11 +70,13 @@ Examples:
   lancet sql < report.sql
 
 Tables are files, folders or patterns in quotes: .lance, .parquet .pq, .arrow .feather, .csv,
-.jsonl .ndjson. A folder that is a Lance table is read as one: its rows without the deleted ones, at
-its latest version, or at the one named behind an @: 'cities.lance@3' is version 3,
-'cities.lance@released' a tag or a branch, 'cities.lance@test:3' version 3 of a branch. A statement
-reads one version, whatever is written meanwhile. In other folders such as data/year=2025/ the names of folders are columns. Without
+.jsonl .ndjson. In a folder such as data/year=2025/ the names of folders are columns. Without
 ORDER BY, the rows of files come in the order of the files, files in the order of their names.
+
+A folder that is a Lance table is read as one, without its deleted rows, at its latest version or at
+the one behind an @: 'cities.lance@3' is version 3, 'cities.lance@released' a tag or a branch,
+'cities.lance@test:3' version 3 of a branch. A statement reads one version, whatever is written
+meanwhile.
 
 Statements are those of DataFusion; several have semicolons between them. The rows of each are
 shown, and those of the last one go to -o OUT; the first error ends a script. Where the answer goes

@@ -361,7 +361,7 @@ fn errors_say_what_to_do() {
     contains("SELECT * FROM people", "FROM 'data.lance'");
     contains("SELECT * FROM people.lance", "FROM 'data.lance'");
     contains("SELECT * FROM 'note.txt'", "unknown ending");
-    contains("SELECT * FROM 'set.lance'", "set.lance: the table has no versions");
+    contains("SELECT * FROM 'set.lance'", "set.lance: it is not a Lance table");
     contains("SELECT * FROM 'x*.lance'", "x*.lance: no file");
     let is = |query: &str, message: &str| assert_eq!(failed(query), message, "{query}");
     is(
