@@ -28,7 +28,7 @@ pub struct Opened {
     pub rows: u64,
     pub writer: &'static str,
     pub columns: Vec<ColumnFacts>,
-    /// Rows that were looked at for estimates; none if they could not be read.
+    /// Rows that were looked at for estimates; none if they could not be read, or are blobs.
     pub sampled: Option<Sampled>,
     pub profiles: Option<Profiles>,
     pub shown: ShownRows,
@@ -49,8 +49,8 @@ pub struct ColumnFacts {
     pub bytes: u64,
     pub zone_map_bytes: u64,
     pub nulls: Option<Count>,
-    /// Different values, estimated.
-    pub distinct: Option<u64>,
+    /// Different values.
+    pub distinct: Option<Count>,
     /// Bytes that the column takes in Arrow's memory, estimated.
     pub arrow_bytes: Option<u64>,
     /// Least and greatest value, where they are known; inexact ones with a `~`.
@@ -69,6 +69,15 @@ pub enum Count {
     AtMost(u64),
     /// From a part of the rows.
     About(u64),
+}
+
+impl Count {
+    /// The number, however sure it is.
+    pub fn number(self) -> u64 {
+        match self {
+            Self::Exact(n) | Self::AtMost(n) | Self::About(n) => n,
+        }
+    }
 }
 
 /// The pages of a column.

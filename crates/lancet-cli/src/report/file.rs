@@ -88,6 +88,8 @@ fn open(reader: &FileReader, report: &FileReport, wanted: &Wanted) -> Result<Ope
     if let Some(sample) = &sample {
         sample.describe(&mut columns, report.num_rows);
     }
+    // Of blobs the rows say only where they are.
+    let has_blobs = report.columns.iter().flat_map(|c| &c.pages).any(|page| page.layout == "blob");
     let is_lancet = report.parts.iter().any(|part| part.holds == "checksums");
     let profiles = match &sample {
         Some(sample) => why::explain(sample, &mut columns, wanted.analyze, is_lancet, wanted.quiet),
@@ -98,7 +100,7 @@ fn open(reader: &FileReader, report: &FileReport, wanted: &Wanted) -> Result<Ope
         rows: report.num_rows,
         writer: writer(is_lancet),
         columns,
-        sampled: sample.as_ref().map(|sample| Sampled {
+        sampled: sample.as_ref().filter(|_| !has_blobs).map(|sample| Sampled {
             rows: sample.num_rows(),
             arrow_bytes: sample.arrow_bytes(report.num_rows),
         }),

@@ -87,18 +87,20 @@ impl Sample {
     pub fn describe(&self, columns: &mut [ColumnFacts], rows: u64) {
         for (place, array) in self.of_columns(columns) {
             let Some(column) = columns.get_mut(place) else { continue };
-            let mut found = Statistics::of(&array, array.len() as u64);
-            found.distinct = match found.distinct {
+            let found = Statistics::of(&array, array.len() as u64);
+            let is_all = found.rows >= rows;
+            let counted = |n: u64| if is_all { Count::Exact(n) } else { Count::About(n) };
+            let nulls = counted(scaled(found.nulls, found.rows, rows));
+            column.nulls = column.nulls.or(Some(nulls).filter(|_| found.rows > 0));
+            let distinct = match found.distinct {
                 // Where no value comes twice, none does among all rows.
-                Some(distinct) if distinct >= found.rows => Some(rows),
-                Some(_) if found.rows < rows => Statistics::of(&array, rows).distinct,
+                Some(distinct) if !is_all && distinct >= found.rows => Some(rows),
+                Some(_) if !is_all => Statistics::of(&array, rows).distinct,
                 known => known,
             };
-            let nulls = scaled(found.nulls, found.rows, rows);
-            let counted =
-                if found.rows >= rows { Count::Exact(nulls) } else { Count::About(nulls) };
-            column.nulls = column.nulls.or(Some(counted).filter(|_| found.rows > 0));
-            column.distinct = found.distinct.filter(|_| found.rows > 0);
+            // Of lists it would be that of whole lists.
+            let is_value = found.rows > 0 && !array.data_type().is_nested();
+            column.distinct = distinct.filter(|_| is_value).map(counted);
             column.arrow_bytes = Some(scaled(found.bytes, found.rows, rows));
         }
     }

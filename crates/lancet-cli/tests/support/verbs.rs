@@ -105,7 +105,7 @@ impl Verbs {
         let output = ["lance", "csv", "jsonl", "parquet", "arrow", "arrows"][random.below(6)];
         let output = self.path(&format!("out-{seed}"), output);
         let (input, to) = (input.display(), output.display());
-        let args = match random.below(11) {
+        let args = match random.below(12) {
             0 => format!("cat {input}"),
             1 => format!("cat {input} --format jsonl --rows 1.."),
             2 if ending == "lance" => format!("take {input} --rows 0,2,1"),
@@ -116,6 +116,7 @@ impl Verbs {
             7 => format!("analyze {input} --sample-rows 50"),
             8 => format!("row-ids {input}"),
             9 if few => format!("convert {input} {to}"),
+            10 if ending == "lance" => format!("report {input} -o - --no-analyze"),
             _ => format!("cat {input} --limit 1000 -o {to}"),
         };
         let ran = run(&format!("-q {args}"));
@@ -158,7 +159,7 @@ impl Verbs {
         let output = self.path(&format!("out-{seed}"), ["csv", "lance"][random.below(2)]);
         let (table, to) = (folder.join("table"), output.display().to_string());
         let table = table.display();
-        let args = match random.below(12) {
+        let args = match random.below(13) {
             0 => format!("cat {table} --limit 1000 --with-row-id --with-row-address"),
             1 => format!("take {table} --rows 0,2,1"),
             2 => format!("take {table} --row-ids 0,1,4294967296"),
@@ -170,6 +171,7 @@ impl Verbs {
             8 => format!("verify {table} --all-versions --json"),
             9 => format!("analyze {table} --sample-rows 50 --columns k"),
             10 => format!("versions {table}"),
+            11 => format!("report {table} -o -"),
             _ => format!("cat {table} --limit 1000 -o {to}"),
         };
         let ran = run(&format!("-q {args}"));

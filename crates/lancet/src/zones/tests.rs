@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, NullArray};
 use arrow_schema::DataType;
 
 use super::filter::{Comparison, Filter};
 use super::gather::Gatherer;
-use super::map::ZoneMap;
+use super::map::{ColumnStatistics, ZoneMap};
 use super::prune::prune;
 
 #[test]
@@ -157,4 +157,45 @@ fn lies_are_found_by_the_values() {
     );
     assert!(map(&|c| c[2] = counts(vec![1, 0, 1])).is_err());
     assert!(map(&|c| c[3] = counts(vec![0, 2, 0])).is_err());
+}
+
+fn map_of(values: Vec<Option<i64>>) -> ZoneMap {
+    let num_rows = values.len() as u64;
+    let values: ArrayRef = Arc::new(Int64Array::from(values));
+    let mut zones = Gatherer::new(values.data_type(), 4, 64).unwrap();
+    zones.push(&values, None).unwrap();
+    ZoneMap::new(4, num_rows, &zones.finish().unwrap()).unwrap()
+}
+
+fn bounds(statistics: &ColumnStatistics) -> (Option<i64>, Option<i64>) {
+    let bound = |array: &Option<ArrayRef>| {
+        array.as_ref().map(|array| array.as_primitive::<Int64Type>().value(0))
+    };
+    (bound(&statistics.min), bound(&statistics.max))
+}
+
+#[test]
+fn some_zones_and_several_maps_have_statistics() {
+    let map = map_of(vec![Some(9), Some(5), None, Some(7), Some(1), None, None, None]);
+    assert_eq!(bounds(&map.statistics()), (Some(1), Some(9)));
+    let first = map.statistics_of(|zone| zone == 0);
+    assert_eq!((bounds(&first), first.num_rows, first.null_count), ((Some(5), Some(9)), 4, 1));
+    let none = map.statistics_of(|_| false);
+    assert_eq!((bounds(&none), none.num_rows), ((None, None), 0));
+
+    let other = map_of(vec![Some(-3), Some(20)]).statistics();
+    let nulls = map_of(vec![None, None]).statistics();
+    let joined = ColumnStatistics::join(&[first.clone(), other, nulls.clone()]).unwrap();
+    assert_eq!(bounds(&joined), (Some(-3), Some(20)));
+    assert_eq!((joined.num_rows, joined.null_count, joined.exact), (8, 3, true));
+    assert_eq!(bounds(&ColumnStatistics::join(&[nulls]).unwrap()), (None, None));
+    assert_eq!(ColumnStatistics::join(&[]).unwrap().num_rows, 0);
+
+    // What is not known of one is not known of all, and other types are no part of the column.
+    let unknown = ColumnStatistics { min: None, ..first.clone() };
+    let joined = ColumnStatistics::join(&[unknown, first.clone()]).unwrap();
+    assert_eq!(bounds(&joined), (None, Some(9)));
+    let float: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
+    let float = ColumnStatistics { min: Some(float.clone()), max: Some(float), ..first.clone() };
+    assert!(ColumnStatistics::join(&[first, float]).is_none());
 }

@@ -56,7 +56,14 @@ fn row(
     page.element("button", &[("class", "name"), ("aria-expanded", "false")], &column.name);
     page.raw("</th>").element("td", &[("class", "type")], &column.data_type);
     page.element("td", &[("class", "num")], nulls(column.nulls, rows));
-    let distinct = column.distinct.map_or_else(|| "–".into(), |n| format!("≈ {}", units::count(n)));
+    let distinct = column.distinct.map_or_else(
+        || "–".into(),
+        |count| match count {
+            Count::Exact(n) => units::count(n),
+            Count::AtMost(n) => format!("≤ {}", units::count(n)),
+            Count::About(n) => format!("≈ {}", units::count(n)),
+        },
+    );
     page.element("td", &[("class", "num")], distinct);
     page.raw("<td class=\"num\">").text(units::bytes(column.bytes)).raw(" ");
     page.element("small", &[("class", "soft")], units::share(column.bytes, file_bytes));

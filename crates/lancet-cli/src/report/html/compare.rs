@@ -28,7 +28,7 @@ fn sizes(page: &mut Markup, both: &Comparison) {
     };
     page.raw("<tr><th scope=\"row\">file</th>");
     for name in &both.names {
-        page.element("td", &[("class", "cell")], name);
+        page.element("td", &[("class", "num cell")], name);
     }
     page.raw("<td></td></tr>");
     text(page, "Lance format", &|side| side.version.clone());

@@ -22,7 +22,7 @@ pub fn of(subject: &Subject) -> Value {
             let shown = columns.iter().take(MOST_COLUMNS).map(|column| words.column(column));
             let shown: Vec<Value> = shown.collect();
             json!({
-                "name": file.name,
+                "name": file.name.rsplit(['/', '\\']).next(),
                 "kinds": Kind::ALL.map(Kind::name),
                 "columns": shown,
                 "forms": words.forms.names,
@@ -86,9 +86,7 @@ struct Words {
 
 impl Words {
     fn column(&mut self, column: &ColumnFacts) -> Value {
-        let nulls = column.nulls.map(|count| match count {
-            Count::Exact(n) | Count::AtMost(n) | Count::About(n) => n,
-        });
+        let nulls = column.nulls.map(Count::number);
         let per_row = (column.rows > 0).then(|| short(column.bytes as f64 / column.rows as f64));
         let pages: Vec<Value> = column.pages.groups.iter().map(|group| self.pages(group)).collect();
         json!([
@@ -96,7 +94,7 @@ impl Words {
             column.data_type,
             column.bytes,
             nulls,
-            column.distinct,
+            column.distinct.map(Count::number),
             ratio(column).map(short),
             per_row,
             pages,

@@ -91,7 +91,7 @@ fn bytes(page: &mut Markup, file: &FileFacts) {
     page.raw("<div class=\"scroll\"><table><caption>All bytes of the file, by what they are for</caption>");
     page.raw("<thead><tr><th scope=\"col\">what</th><th scope=\"col\" class=\"num\">bytes</th>");
     page.raw(
-        "<th scope=\"col\" class=\"num\">share</th><th scope=\"col\">for</th></tr></thead><tbody>",
+        "<th scope=\"col\" class=\"num\">share</th><th scope=\"col\" class=\"wide\">for</th></tr></thead><tbody>",
     );
     for (kind, bytes) in &kinds {
         let class = format!("k{}", *kind as u8);
@@ -102,13 +102,13 @@ fn bytes(page: &mut Markup, file: &FileFacts) {
         page.raw("</rect></svg>").text(kind.name()).raw("</th>");
         page.element("td", &[("class", "num")], units::count(*bytes));
         page.element("td", &[("class", "num")], units::share(*bytes, file.bytes));
-        page.element("td", &[("class", "soft")], kind.about()).raw("</tr>");
+        page.element("td", &[("class", "soft wide")], kind.about()).raw("</tr>");
     }
     let all: u64 = kinds.iter().map(|(_, bytes)| bytes).sum();
     page.raw("</tbody><tfoot><tr><th scope=\"row\">all</th>");
     page.element("td", &[("class", "num")], units::count(all));
     page.element("td", &[("class", "num")], units::share(all, file.bytes));
-    page.raw("<td></td></tr></tfoot></table></div>");
+    page.raw("<td class=\"wide\"></td></tr></tfoot></table></div>");
     page.raw("<h3>In the order of the file</h3><div id=\"map\"><div class=\"crumbs\"></div>");
     page.raw("<div class=\"strip\" data-label=\"all bytes of the file, in order\"></div>");
     page.raw("<p class=\"about\" aria-live=\"polite\"></p></div></section>\n");

@@ -66,8 +66,9 @@ fn glance(page: &mut Markup, table: &TableFacts) {
         facts.push(("Zone maps", units::bytes(table.zone_map_bytes), String::new()));
     }
     if let Some(written) = &table.written {
-        let writer = table.writer.as_ref().map(|writer| format!("by {writer}"));
-        facts.push(("Written", written.clone(), writer.unwrap_or_default()));
+        let (day, time) = written.split_once(' ').unwrap_or((written, ""));
+        let writer = table.writer.as_ref().map(|writer| format!(" by {writer}"));
+        facts.push(("Written", day.into(), format!("{time}{}", writer.unwrap_or_default())));
     }
     cards(page, &facts);
     if !table.advice.is_empty() {
@@ -166,8 +167,8 @@ fn chart(page: &mut Markup, bars: &[(String, u64, u64)]) {
             ("aria-label", &label),
         ],
     );
-    let step = 1000.0 / bars.len().max(1) as f64;
-    let width = format!("{:.2}", (step * 0.86).min(120.0));
+    let step = (1000.0 / bars.len().max(1) as f64).min(140.0);
+    let width = format!("{:.2}", step * 0.86);
     for (place, (name, value, above)) in bars.iter().enumerate() {
         let x = format!("{:.2}", place as f64 * step);
         let [height, on_top] = [*value, *above].map(|n| 100.0 * n as f64 / most);
