@@ -19,7 +19,6 @@ pub(crate) fn check(options: &[String]) -> Result<()> {
 }
 
 /// Adds all of it to `test`, where everything was built before.
-#[expect(dead_code, reason = "`test` takes it up with the next change")]
 pub(crate) fn add_all(steps: &mut Steps) {
     // As the tests are built, so that nothing is built again.
     let build = || run(linting(["build", "--profile", "test", "--lib"])?);
