@@ -33,6 +33,19 @@ if TYPE_CHECKING:
         def __arrow_c_schema__(self) -> Any: ...
 
     ArrowRows = Union[ArrowStream, ArrowArray]
+    #: Rows of any library, or columns by their names: arrays of numpy, tensors, lists.
+    AnyRows = Union[ArrowRows, Mapping[str, Any]]
+
+
+def core_of(rows: Any) -> _lancet.Data:
+    """Rows of anything that has some, in memory."""
+    if isinstance(rows, _lancet.Data):
+        return rows
+    if isinstance(rows, dict):
+        from lancet._columns import rows_of
+
+        return rows_of(rows)
+    return _lancet.Data.from_arrow(rows)
 
 
 class Field:
@@ -396,13 +409,18 @@ class Table(_Rows):
     >>> table["population"].to_numpy().max()
     np.int64(2746984)
 
+    Columns can be arrays of numpy, of which those with two dimensions are vectors, and lists:
+
+    >>> lancet.Table({"id": [1, 2], "vector": [[0.5, 1.5], [2.5, 3.5]]})["vector"].type
+    'FixedSizeList(2 x Float64)'
+
     `pyarrow.table(table)`, `polars.DataFrame(table)` and, in DuckDB, `select * from table` take it without a copy.
     """
 
     __slots__ = ()
 
-    def __init__(self, rows: ArrowRows | _lancet.Data) -> None:
-        self._core = rows if isinstance(rows, _lancet.Data) else _lancet.Data.from_arrow(rows)
+    def __init__(self, rows: AnyRows | _lancet.Data) -> None:
+        self._core = core_of(rows)
 
     def batches(self) -> list[Batch]:
         """The batches that it is made of."""
@@ -429,8 +447,8 @@ class Batch(_Rows):
 
     __slots__ = ()
 
-    def __init__(self, rows: ArrowRows | _lancet.Data) -> None:
-        core = rows if isinstance(rows, _lancet.Data) else _lancet.Data.from_arrow(rows)
+    def __init__(self, rows: AnyRows | _lancet.Data) -> None:
+        core = core_of(rows)
         self._core = core if core.num_batches == 1 else core.combine()
 
     def to_pyarrow(self) -> pa.RecordBatch:

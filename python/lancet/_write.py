@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lancet import _lancet
-from lancet._data import Schema
+from lancet._data import Schema, Table
 from lancet._reports import WriteSummary
 from lancet._source import is_url, open_store, path_of
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from lancet._data import ArrowRows, ArrowSchema
+    from lancet._data import AnyRows, ArrowRows, ArrowSchema
 
     Target = Union[str, os.PathLike[str], BinaryIO]
-    Rows = Union[ArrowRows, Iterable[ArrowRows]]
+    Rows = Union[AnyRows, Iterable[ArrowRows]]
 
 
 def write_table(
@@ -39,7 +39,7 @@ def write_table(
     """Writes rows to a file, which appears under its name when it is complete.
 
     `data` is anything that has Arrow rows (a data frame of polars or pandas, a table of pyarrow, a relation of DuckDB, a
-    scan), or several of them one after the other.
+    scan), or several of them one after the other; or a dict of columns, which are arrays of numpy, tensors or lists.
 
     >>> rows = lancet.open("cities.lance").read(filter=lancet.col("population") > 1_000_000)
     >>> lancet.write_table(rows, "large.lance").num_rows
@@ -52,6 +52,8 @@ def write_table(
     options.update(memory_limit=memory_limit, checksums=checksums, zone_maps=zone_maps, threads=threads)
     options.update(storage_options=storage_options)
     parts: Iterator[Any]
+    if isinstance(data, dict):
+        data = Table(data)
     if _has_rows(data):
         parts = iter([data])
     else:
@@ -149,9 +151,9 @@ class Writer:
         """Names and types of the columns."""
         return Schema(self._core.schema)
 
-    def write(self, rows: ArrowRows) -> None:
-        """Appends rows: anything that has Arrow rows of the same columns."""
-        self._core.write(rows)
+    def write(self, rows: AnyRows) -> None:
+        """Appends rows: anything that has Arrow rows of the same columns, or a dict of columns."""
+        self._core.write(Table(rows) if isinstance(rows, dict) else rows)
 
     def finish(self) -> WriteSummary:
         """Writes what is left, and makes the file appear."""

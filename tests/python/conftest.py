@@ -64,7 +64,7 @@ def stub_torch(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name)
 
 
-def written(table: pa.Table, **options: object) -> bytes:
+def written(table: object, **options: object) -> bytes:
     """The bytes of a file."""
     file = io.BytesIO()
     lancet.write_table(table, file, **options)  # type: ignore[arg-type]

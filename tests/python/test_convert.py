@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,48 @@ def test_numpy_of_several_batches() -> None:
     assert table.combine()["id"].to_numpy().shape == (6_000,)
     empty = lancet.open(written(vectors())).read(rows=range(0))
     assert empty["vector"].to_numpy().shape == (0, 8) and empty["id"].to_pylist() == []
+
+
+def test_columns_of_numpy_and_lists() -> None:
+    rng = np.random.default_rng(2)
+    columns = {
+        "id": np.arange(6)[::2],
+        "vector": rng.random((3, 4), dtype=np.float32),
+        "image": np.arange(3 * 2 * 2, dtype=np.uint8).reshape(3, 2, 2),
+        "turned": rng.random((4, 3)).T,
+        "swapped": np.array([1, 2, 3], ">i4"),
+        "flag": np.array([True, False, True]),
+        "when": np.array(["2024-01-01", "2024-01-02", "NaT"], "M8[D]"),
+        "span": np.array([1, 2, 3], "m8[ns]"),
+        "words": np.array(["a", "b", "c"]),
+        "texts": ["x", None, "z"],
+        "bytes": [b"x", None, bytearray(b"z")],
+        "whole": [1, None, 3],
+        "mixed": [1, 2.5, None],
+        "truth": [True, None, False],
+        "lists": [[1, 2], [3, 4], [5, 6]],
+        "arrow": pa.array([{"x": 1}, None, {"x": 3}]),
+        "chunked": pa.chunked_array([[1], [2, 3]]),
+        "series": pandas.Series([1.5, 2.5, 3.5]),
+        "frame": polars.Series([1, 2, 3]),
+    }
+    file = lancet.open(written(columns))  # type: ignore[arg-type]
+    found = file.read()
+    assert found.column_names == list(columns)
+    for name in ("id", "vector", "image", "turned", "swapped", "flag", "span"):
+        assert (found[name].to_numpy() == columns[name]).all(), name
+    assert found["image"].type == "FixedSizeList(2 x FixedSizeList(2 x UInt8))"
+    assert found["vector"].type == "FixedSizeList(4 x Float32)"
+    assert str(found["when"].to_numpy()[1]).startswith("2024-01-02") and found["words"].to_pylist() == ["a", "b", "c"]
+    for name in ("texts", "whole", "mixed", "truth", "lists"):
+        assert found[name].to_pylist() == columns[name], name
+    assert found["bytes"].to_pylist() == [b"x", None, b"z"] and found["arrow"].to_pylist() == [{"x": 1}, None, {"x": 3}]
+    assert found["series"].to_pylist() == [1.5, 2.5, 3.5] and found["frame"].to_pylist() == found["chunked"].to_pylist() == [1, 2, 3]
+    with lancet.Writer(io.BytesIO(), found.schema) as writer:
+        writer.write(columns)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="`b` has 1 rows"):
+        lancet.Table({"a": [1, 2], "b": [1]})
+    assert lancet.Table({}).num_rows == 0
 
 
 def test_dlpack_refuses_what_it_has_no_type_for() -> None:

@@ -64,3 +64,9 @@ def test_everything_public_is_documented() -> None:
             for member, value in vars(thing).items():
                 if not member.startswith("_") and (callable(value) or isinstance(value, property)):
                     assert value.__doc__, f"{name}.{member}"
+
+
+def test_the_reference_is_up_to_date() -> None:
+    from reference import TARGET, reference
+
+    assert TARGET.read_text() == reference(), "run `python tests/python/reference.py`"

@@ -309,7 +309,7 @@ def test_whatever_has_rows_is_written(tmp_path: Path) -> None:
         assert lancet.write_table(rows, path).num_rows == 5
         assert lancet.open(path).read()["id"].to_pylist() == [10, 20, 30, 40, 50]
     assert lancet.write_table([], path, schema=table.schema).num_rows == 0
-    for rows in (polars.DataFrame(table).lazy(), 7, {"a": [1]}):
+    for rows in (polars.DataFrame(table).lazy(), 7, {"a": [object()]}, {"a": [[1], [1, 2]]}):
         with pytest.raises(TypeError):
             lancet.write_table(rows, path)
     with pytest.raises(ValueError, match="schema"):

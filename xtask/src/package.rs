@@ -40,13 +40,17 @@ fn add_tests(steps: &mut Steps, options: &[String]) {
         stubtest.args(["-m", "mypy.stubtest", "lancet._lancet"]);
         run(stubtest)
     });
-    steps.add("the Python package: types", || {
+    steps.add("the Python package: types and examples", || {
         let mut mypy = interpreter()?;
         mypy.args(["-m", "mypy", "--strict", "--ignore-missing-imports", "-p", "lancet"]);
         run(mypy)?;
         let mut mypy = interpreter()?;
-        mypy.args(["-m", "mypy", "--strict", "crates/lancet-python/examples"]);
-        run(mypy)
+        mypy.args(["-m", "mypy", "--strict", "--ignore-missing-imports"]);
+        mypy.arg("crates/lancet-python/examples");
+        run(mypy)?;
+        let mut example = interpreter()?;
+        example.arg("crates/lancet-python/examples/quick.py");
+        run(example)
     });
 }
 

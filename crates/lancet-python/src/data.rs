@@ -55,6 +55,12 @@ impl Data {
         }
     }
 
+    /// One batch of columns: a name, what the values are, and the values; see `columns`.
+    #[staticmethod]
+    fn from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        Ok(Self::of_batch(crate::columns::batch(columns)?))
+    }
+
     #[getter]
     fn num_rows(&self) -> usize {
         self.rows()

@@ -10,6 +10,7 @@
 //! | `errors` | errors of lancet as exceptions of Python |
 //! | `capsules` | Arrow data from and to other libraries: the PyCapsule interface |
 //! | `data`, `schema`, `column` | rows in memory, what they are, and one column of them |
+//! | `columns` | columns out of arrays and lists of Python |
 //! | `tensor` | numbers of a column as numpy and DLPack have them, without a copy |
 //! | `values` | values as objects of Python |
 //! | `rows` | numbers and ranges of rows, from what Python has |
@@ -24,6 +25,7 @@ mod batches;
 mod blobs;
 mod capsules;
 mod column;
+mod columns;
 mod data;
 mod errors;
 mod filter;

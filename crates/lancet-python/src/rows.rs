@@ -11,7 +11,7 @@ use lancet::RowRanges;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use crate::capsules::array_in;
 use crate::errors::no_row;
@@ -36,7 +36,10 @@ pub(crate) fn row_names(object: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
 
 fn whole_numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i128>> {
     let py = object.py();
-    if let Ok(interface) = object.getattr(intern!(py, "__array_interface__"))
+    if object.is_exact_instance_of::<PyList>() {
+        return of_sequence(object);
+    }
+    if let Some(interface) = object.getattr_opt(intern!(py, "__array_interface__"))?
         && let Some(rows) = of_interface(interface.cast::<PyDict>()?)?
     {
         return Ok(rows);

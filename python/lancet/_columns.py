@@ -1,0 +1,71 @@
+"""Rows out of columns that are arrays of numpy, tensors, or lists."""
+
+from __future__ import annotations
+
+from lancet import _lancet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+def rows_of(columns: Mapping[str, Any]) -> _lancet.Data:
+    """One batch with these columns."""
+    return _lancet.Data.from_columns([(name, *_column(name, values)) for name, values in columns.items()])
+
+
+def _column(name: str, values: Any) -> tuple[str, Any]:
+    """What the values are, and the values as the extension module takes them."""
+    if hasattr(values, "__arrow_c_array__"):
+        return "arrow", values
+    if hasattr(values, "combine_chunks"):
+        return "arrow", values.combine_chunks()
+    if hasattr(values, "detach") and hasattr(values, "numpy"):
+        values = values.detach().cpu().numpy()
+    if not hasattr(values, "__array_interface__") and hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if hasattr(values, "__array_interface__"):
+        if values.ndim == 0:
+            raise ValueError(f"column `{name}` is one value; give one for each row")
+        if values.dtype.kind in "biufMm":
+            return "numbers", _plain(values)
+        values = values.tolist()
+    values = list(values)
+    return _listed(name, values)
+
+
+def _plain(values: Any) -> Any:
+    """An array that lies in one piece, with the bytes in the order of this machine."""
+    import numpy
+
+    kind = values.dtype.newbyteorder("=")
+    if values.dtype.kind in "Mm" and not values.dtype.name.endswith(("[s]", "[ms]", "[us]", "[ns]")):
+        kind = numpy.dtype(f"{values.dtype.kind}8[s]")
+    return numpy.ascontiguousarray(values, dtype=kind)
+
+
+def _listed(name: str, values: list[Any]) -> tuple[str, Any]:
+    first = next((value for value in values if value is not None), None)
+    if isinstance(first, bool) or type(first).__name__ in ("bool_", "bool"):
+        return "bool", values
+    if isinstance(first, (int, float)):
+        whole = all(value is None or isinstance(value, int) for value in values)
+        return ("int", values) if whole else ("float", values)
+    if isinstance(first, str):
+        return "str", values
+    if isinstance(first, (bytes, bytearray)):
+        return "bytes", [None if value is None else bytes(value) for value in values]
+    if isinstance(first, (list, tuple)) or hasattr(first, "__array_interface__"):
+        import numpy
+
+        try:
+            array = numpy.asarray(values)
+        except ValueError:
+            array = numpy.empty(0)  # of different lengths
+        if array.dtype.kind in "biufMm" and array.ndim > 1:
+            return "numbers", _plain(array)
+    raise TypeError(
+        f"column `{name}` is no list of numbers, texts, bytes, or vectors of the same length; "
+        "give an array of numpy or pyarrow, or a data frame"
+    )
