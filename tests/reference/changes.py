@@ -268,8 +268,9 @@ class Twins:
             self.kinds = kinds
             if lance.dataset(self.twin).version != before or lance.dataset(self.root).version != before:
                 raise Failed('the reference refused for one table only') from None
-        # An append that has read the version before makes sense if that had the same columns.
-        self.may_be_old = step in (self.append, self.delete, self.update, self.merge, self.compact)
+        # An append that has read the version before makes sense if that had the same columns. A step may make no version.
+        if lance.dataset(self.root).version != before:
+            self.may_be_old = step in (self.append, self.delete, self.update, self.merge, self.compact)
         self.compare()
 
     def compare(self):

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
+
 use crate::deletion::DELETIONS_DIR;
 use crate::deletions::Deletions;
 use crate::error::{Conflict, Error, Result};
@@ -20,7 +22,7 @@ use crate::next::Next;
 use crate::opening::{Opened, list_versions};
 use crate::paths::Folders;
 use crate::random;
-use crate::rebase::{Committed, NewDeletionFile, Pending, Rebased, rebase};
+use crate::rebase::{Committed, NewDeletionFile, Pending, Ready, Rebased, rebase};
 use crate::storage::{Durability, Put, Storage, shown};
 use crate::transaction::{TRANSACTIONS_DIR, Transaction};
 use crate::version_file::VersionFile;
@@ -43,15 +45,16 @@ pub(crate) async fn commit_first<S: Storage>(
     let transaction = &pending.transaction;
     let next = Next::build(None, transaction, &pending.given, now_nanos())?;
     let path = root.join(VERSIONS_DIR).join(file_name(next.manifest.version, Naming::V2));
-    let file = next.into_file(shown(&path), transaction)?;
-    let file = VersionFile::parse(&shown(&path), file.bytes, &Default::default())?;
+    let bytes = next.into_file(shown(&path), transaction)?.bytes;
+    let file = VersionFile::parse(&shown(&path), bytes, &Default::default())?;
     put_transaction(&storage, &root, &file.manifest, transaction).await?;
-    match put_version(&storage, &path, &file, transaction).await? {
-        Put::Done => {}
+    let version = file.manifest.version;
+    let opened = Opened::first(storage.clone(), root.clone(), file.manifest)?;
+    match put_version(&storage, &path, version, &file.bytes, transaction).await? {
+        Put::Done => note_latest(&storage, &root, version).await,
         Put::Taken => return Err(already_there(&root)),
     }
-    note_latest(&storage, &root, file.manifest.version).await;
-    Opened::first(storage, root, file.manifest)
+    Ok(opened)
 }
 
 /// Somebody has a table there already.
@@ -146,23 +149,9 @@ impl<S: Storage> Commit<'_, S> {
             let name = versions.get(ours.version);
             let name = name.ok_or_else(|| self.gone(&pending, ours.version))?;
             let manifest = self.at.version_file(name).await?.manifest;
-            return self.done(versions, manifest).await;
+            return Ok(Attempt::Done(Box::new(self.at.moved_to(versions, manifest)?)));
         }
-        let seed = random::number();
-        let mut known = BTreeMap::new();
-        let ready = loop {
-            let rebased = rebase(&pending, Some(&latest), &theirs, &known, (seed, now_nanos()));
-            match rebased {
-                Ok(Rebased::Load(fragments)) => {
-                    known.extend(self.load_deletions(&latest.manifest, &fragments).await?);
-                }
-                Ok(Rebased::Next(ready)) => break ready,
-                Err(error) => {
-                    self.at.remove_transaction(&pending.transaction).await;
-                    return Err(error);
-                }
-            }
-        };
+        let ready = self.rebased(&pending, &latest, &theirs).await?;
         for file in &ready.files {
             put_deletions(storage, root, file).await?;
         }
@@ -170,14 +159,17 @@ impl<S: Storage> Commit<'_, S> {
         let version = ready.next.manifest.version;
         let path = root.join(VERSIONS_DIR).join(file_name(version, naming));
         let (next, transaction) = (ready.next, &ready.pending.transaction);
-        let file = next.into_file(shown(&path), transaction)?;
+        let bytes = next.into_file(shown(&path), transaction)?.bytes;
         // What could not be read again is not written.
-        let limits = &self.at.options.limits;
-        let file = VersionFile::parse(&shown(&path), file.bytes, limits)?;
+        let file = VersionFile::parse(&shown(&path), bytes, &self.at.options.limits)?;
         put_transaction(storage, root, &file.manifest, transaction).await?;
+        let moved = self.at.moved_to(versions.with(version, naming), file.manifest)?;
         self.options.check_cancelled()?;
-        match put_version(storage, &path, &file, transaction).await? {
-            Put::Done => self.done(versions.with(version, naming), file.manifest).await,
+        match put_version(storage, &path, version, &file.bytes, transaction).await? {
+            Put::Done => {
+                note_latest(storage, root, version).await;
+                Ok(Attempt::Done(Box::new(moved)))
+            }
             Put::Taken => {
                 self.checked = latest.manifest.version;
                 if transaction.read_version != pending.transaction.read_version {
@@ -188,12 +180,27 @@ impl<S: Storage> Commit<'_, S> {
         }
     }
 
-    async fn done(&self, versions: Versions, manifest: Manifest) -> Result<Attempt<S>> {
-        let (storage, root) = (self.at.storage(), &self.at.root);
-        if versions.latest().is_some_and(|latest| latest.version == manifest.version) {
-            note_latest(storage, root, manifest.version).await;
+    /// The change on top of the latest version.
+    async fn rebased<'b>(
+        &self,
+        pending: &'b Pending,
+        latest: &'b VersionFile,
+        theirs: &[Committed],
+    ) -> Result<Box<Ready<'b>>> {
+        let seed = random::number();
+        let mut known = BTreeMap::new();
+        loop {
+            match rebase(pending, Some(latest), theirs, &known, (seed, now_nanos())) {
+                Ok(Rebased::Load(fragments)) => {
+                    known.extend(self.load_deletions(&latest.manifest, &fragments).await?);
+                }
+                Ok(Rebased::Next(ready)) => return Ok(ready),
+                Err(error) => {
+                    self.at.remove_transaction(&pending.transaction).await;
+                    return Err(error);
+                }
+            }
         }
-        Ok(Attempt::Done(Box::new(self.at.moved_to(versions, manifest)?)))
     }
 
     /// The latest version, and the transactions of those that were not looked at yet.
@@ -339,13 +346,13 @@ async fn put_transaction<S: Storage>(
 async fn put_version<S: Storage>(
     storage: &S,
     path: &Path,
-    file: &VersionFile,
+    version: u64,
+    bytes: &Bytes,
     transaction: &Transaction,
 ) -> Result<Put> {
-    let version = file.manifest.version;
     let uncertain =
         |source| Error::Uncertain { file: shown(path), version, source: Box::new(source) };
-    let put = storage.put_if_absent(path, file.bytes.clone(), Durability::Synced).await;
+    let put = storage.put_if_absent(path, bytes.clone(), Durability::Synced).await;
     let put = match put {
         Ok(put) => put,
         // It may have been taken all the same, by us or by somebody else: whoever is there tells.
@@ -364,7 +371,9 @@ async fn put_version<S: Storage>(
         // A request that was repeated on the way finds what it has put itself.
         Put::Taken => match storage.read(path, u64::MAX).await {
             Ok(there) => is_ours(path, there, transaction),
-            Err(_) => Put::Taken,
+            Err(_) if S::HAS_HINT => Put::Taken,
+            // Files that ours may name must stay.
+            Err(error) => return Err(uncertain(error)),
         },
         Put::Done => Put::Done,
     };
@@ -376,7 +385,7 @@ async fn put_version<S: Storage>(
 }
 
 /// Whether a version is that of a transaction.
-fn is_ours(path: &Path, bytes: bytes::Bytes, transaction: &Transaction) -> Put {
+fn is_ours(path: &Path, bytes: Bytes, transaction: &Transaction) -> Put {
     let limits = Default::default();
     let there = VersionFile::parse(&shown(path), bytes, &limits);
     let there = there.and_then(|file| file.transaction(&limits));

@@ -85,3 +85,51 @@ impl VersionFile {
         Ok(Self { manifest, bytes: bytes.into() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::next::{Given, Next};
+    use crate::transaction::{Append, Operation};
+
+    /// Damaged version files are refused, or a version on top of them is built: nothing in between.
+    #[test]
+    fn damaged_versions_do_no_harm() {
+        let limits = Limits::default();
+        let append = Operation::Append(Append::default());
+        let (mut random, mut built, mut refused) = (0x9e37_79b9_u64, 0, 0);
+        let mut roll = |sides: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            usize::try_from(random).unwrap() % sides
+        };
+        for (name, bytes) in crate::golden::version_files() {
+            for _ in 0..40 {
+                let mut damaged = bytes.clone();
+                for _ in 0..=roll(3) {
+                    let at = roll(damaged.len());
+                    damaged[at] ^= 1 << roll(8);
+                }
+                let Ok(file) = VersionFile::parse(&name, damaged.into(), &limits) else {
+                    refused += 1;
+                    continue;
+                };
+                let _ = file.transaction(&limits);
+                let transaction =
+                    Transaction::new(file.manifest.version, "u".into(), append.clone());
+                let given = Given::default();
+                let next = Next::build(Some(&file), &transaction, &given, 0);
+                match next.and_then(|next| next.into_file(name.clone(), &transaction)) {
+                    Ok(next) => {
+                        let indexes = next.indexes().unwrap();
+                        assert_eq!(indexes, file.indexes().unwrap(), "{name}");
+                        built += 1;
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+        assert!(built > 100 && refused > 100, "{built} built, {refused} refused");
+    }
+}

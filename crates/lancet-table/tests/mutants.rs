@@ -7,7 +7,7 @@ mod allocations;
 mod support;
 
 use allocations::allocated;
-use lancet_table::{Error, Limits, Manifest};
+use lancet_table::{Error, Limits, Manifest, Transaction};
 
 /// Two small ones: with stable row ids, versions and deletions, and with hidden columns.
 const MANIFESTS: [&str; 2] = ["manifest_stable_ids_v4.bin", "manifest_spilled_row_ids_2.2.bin"];
@@ -19,6 +19,13 @@ fn read(bytes: &[u8]) -> Result<(), Error> {
     for fragment in &manifest.fragments {
         manifest.row_ids(fragment)?;
         let _ = fragment.deletion_file.as_ref().map(|file| file.file_name(fragment.id));
+    }
+    let at = manifest.transaction_section.and_then(|at| usize::try_from(at).ok());
+    if let Some((len, rest)) = at.and_then(|at| bytes.get(at..)?.split_first_chunk()) {
+        let len = usize::try_from(u32::from_le_bytes(*len)).unwrap();
+        if let Some(section) = rest.get(..len) {
+            let _ = Transaction::parse("mutant.bin", section, &Limits::default())?.encode();
+        }
     }
     Ok(())
 }
@@ -107,5 +114,56 @@ fn what_is_counted_is_not_exceeded() {
         limits.max_metadata_bytes = needed;
         let (_, spent) = allocated(|| Manifest::parse("forged.bin", &bytes, &limits));
         assert!(spent as u64 <= needed, "{part:?}: {spent} bytes, {needed} were counted");
+    }
+}
+
+/// A field of a message: its number, its length, its bytes.
+fn field(number: u32, bytes: &[u8]) -> Vec<u8> {
+    let varint = |mut value: usize| {
+        let mut bytes = Vec::new();
+        while value > 0x7f {
+            bytes.push(u8::try_from(value & 0x7f).unwrap() | 0x80);
+            value >>= 7;
+        }
+        bytes.push(u8::try_from(value).unwrap());
+        bytes
+    };
+    [&varint(usize::try_from(number << 3 | 2).unwrap())[..], &varint(bytes.len()), bytes].concat()
+}
+
+#[test]
+fn what_is_counted_of_transactions_is_not_exceeded() {
+    let many = |part: &[u8]| part.repeat(200_000 / part.len());
+    let fragments = many(&field(1, &[]));
+    let fields = many(&field(2, &[]));
+    let files = many(&field(1, &field(2, &[]).repeat(300)));
+    let numbers = many(&[0x10, 1]);
+    let groups = many(&field(3, &field(1, &[]).repeat(300)));
+    let entries = field(6, &many(&field(1, &[])));
+    let maps: Vec<u8> = (0..20_000_u32)
+        .flat_map(|id| {
+            field(9, &[&[0x08][..], &[id as u8 | 0x80, (id >> 7) as u8 & 0x7f | 0x80, 1]].concat())
+        })
+        .collect();
+    for (operation, body) in [
+        (100, &fragments),
+        (102, &fields),
+        (105, &files),
+        (101, &numbers),
+        (104, &groups),
+        (110, &entries),
+        (110, &maps),
+        (103, &fragments),
+        (4, &fragments),
+    ] {
+        let bytes = if operation == 4 { many(&field(4, &[])) } else { field(operation, body) };
+        let mut limits = Limits::default();
+        limits.max_metadata_bytes = 1 << 20;
+        let (result, spent) = allocated(|| Transaction::parse("forged.txn", &bytes, &limits));
+        let Err(Error::Limit { needed, .. }) = result else { panic!("{operation}: {result:?}") };
+        assert!(spent < 1_000, "{operation}: {spent} bytes before the limit was seen");
+        limits.max_metadata_bytes = needed;
+        let (_, spent) = allocated(|| Transaction::parse("forged.txn", &bytes, &limits));
+        assert!(spent as u64 <= needed, "{operation}: {spent} bytes, {needed} were counted");
     }
 }

@@ -1,86 +1,21 @@
-//! The next version of a table, built out of the latest one and a transaction. Pure: it reads nothing.
-//!
-//! Ids of fragments, row ids and row versions are given here, and not when files are written: who commits second takes
-//! the numbers behind those of the first.
+//! A version in the making: what each operation does to the latest one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
-use lancet_row_ids::{RowIdSequence, RowVersionSequence};
-
-use crate::data_file::FileVersion;
-use crate::error::{Problem, Result};
+use super::carried::highest_fragment_id;
+use super::numbers::{NewRows, rows_of, uniform};
+use super::{Given, Next};
+use crate::error::Problem;
 use crate::flags::{self, Contents, Flags};
 use crate::fragment::Fragment;
 use crate::indexes::Indexes;
 use crate::manifest::{Manifest, Writer};
 use crate::row_ids::Stored;
 use crate::transaction::{
-    Delete, Merge, Operation, Overwrite, Project, Transaction, Update, UpdateConfig, UpdateMap,
+    Delete, Merge, Operation, Overwrite, Project, Update, UpdateConfig, UpdateMap,
 };
 use crate::unknown::UnknownFields;
 use crate::version_file::VersionFile;
-
-/// A new version before it has a file.
-pub(crate) struct Next<'a> {
-    pub(crate) manifest: Manifest,
-    /// Where each fragment stands in another version, if it is the same there.
-    kept: Vec<Option<usize>>,
-    /// That version.
-    source: Option<&'a VersionFile>,
-    indexes: Indexes,
-}
-
-/// What a transaction does not say, but its version needs.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Given {
-    /// Of a new table: whether rows keep their ids.
-    pub(crate) stable_row_ids: bool,
-    /// Of a new or overwritten table: the version of its data files.
-    pub(crate) data_format: Option<FileVersion>,
-    /// Of a restored one: the version that comes back.
-    pub(crate) restored: Option<Arc<VersionFile>>,
-}
-
-impl<'a> Next<'a> {
-    /// The file of the version, under the name of a path.
-    pub(crate) fn into_file(
-        mut self,
-        file: String,
-        transaction: &Transaction,
-    ) -> Result<VersionFile> {
-        self.manifest.file = file;
-        let encoded = match self.source {
-            Some(source) => source.encoded_fragments()?,
-            None => Vec::new(),
-        };
-        let kept = self.kept.iter().map(|place| encoded.get((*place)?).copied());
-        let kept: Vec<Option<&[u8]>> = kept.collect();
-        VersionFile::new(self.manifest, &kept, &self.indexes, transaction)
-    }
-
-    /// The first version of a table, or the one behind `latest`.
-    pub(crate) fn build(
-        latest: Option<&'a VersionFile>,
-        transaction: &Transaction,
-        given: &'a Given,
-        now_nanos: i128,
-    ) -> Result<Self> {
-        let file = latest.map_or("the new table", |latest| latest.manifest.file.as_str());
-        let draft = Draft::new(latest, given);
-        let draft = draft.and_then(|mut draft| {
-            draft.apply(&transaction.operation, given)?;
-            Ok(draft)
-        });
-        let draft = draft.map_err(|problem| problem.in_file(file))?;
-        let no_files = draft.contents().no_transaction_files;
-        let mut next = draft.finish();
-        next.manifest.timestamp_nanos = Some(now_nanos);
-        next.manifest.transaction_file =
-            if no_files { String::new() } else { transaction.file_name() };
-        Ok(next)
-    }
-}
 
 /// A fragment of the new version.
 enum Slot<'a> {
@@ -98,21 +33,10 @@ impl Slot<'_> {
     }
 }
 
-/// What is known of the rows of a new fragment.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum NewRows {
-    /// Nobody has seen them before.
-    Fresh,
-    /// The first ones were elsewhere, and have changed.
-    Changed,
-    /// All were elsewhere, and are the same.
-    Moved,
-}
-
 /// A version in the making.
-struct Draft<'a> {
+pub(super) struct Draft<'a> {
     /// Without fragments.
-    manifest: Manifest,
+    pub(super) manifest: Manifest,
     slots: Vec<Slot<'a>>,
     source: Option<&'a VersionFile>,
     indexes: Indexes,
@@ -123,7 +47,7 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// The latest version once more, under the next number.
-    fn new(latest: Option<&'a VersionFile>, given: &Given) -> Result<Self, Problem> {
+    pub(super) fn new(latest: Option<&'a VersionFile>, given: &Given) -> Result<Self, Problem> {
         let Some(latest) = latest else {
             let manifest = Manifest { version: 1, ..Manifest::empty() };
             return Ok(Self {
@@ -156,7 +80,7 @@ impl<'a> Draft<'a> {
         fragments.map(|(place, fragment)| Slot::Kept(place, fragment)).collect()
     }
 
-    fn apply(&mut self, operation: &Operation, given: &'a Given) -> Result<(), Problem> {
+    pub(super) fn apply(&mut self, operation: &Operation, given: &'a Given) -> Result<(), Problem> {
         match operation {
             Operation::Append(append) => self.add_all(&append.fragments, NewRows::Fresh),
             Operation::Delete(delete) => self.delete(delete),
@@ -387,45 +311,6 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Gives row ids and versions to a new fragment.
-    fn number_rows(&mut self, fragment: &mut Fragment, rows: NewRows) -> Result<(), Problem> {
-        let version = self.manifest.version;
-        let num_rows = rows_of(fragment)?;
-        if rows == NewRows::Moved {
-            return match &fragment.row_ids {
-                Some(_) => Ok(()),
-                None => Err(Problem::corrupt("a rewritten fragment has no row ids")),
-            };
-        }
-        let (mut ids, mut created) = (RowIdSequence::new(), RowVersionSequence::new());
-        if rows == NewRows::Changed {
-            ids = match &fragment.row_ids {
-                Some(Stored::Inline(bytes)) => RowIdSequence::decode(bytes)?,
-                _ => ids,
-            };
-            created = match &fragment.created {
-                Some(Stored::Inline(bytes)) => RowVersionSequence::decode(bytes)?,
-                _ => RowVersionSequence::uniform(ids.len(), 1),
-            };
-        }
-        let fresh = num_rows.checked_sub(ids.len());
-        let fresh = fresh.filter(|_| created.len() == ids.len());
-        let fresh = fresh.ok_or_else(|| Problem::corrupt("a new fragment has too many row ids"))?;
-        if fresh > 0 {
-            let first = self.manifest.next_row_id;
-            // The last id is never that of a row.
-            let end = first.checked_add(fresh).filter(|end| *end < u64::MAX);
-            let end = end.ok_or_else(|| Problem::unsupported("the table has no row ids left"))?;
-            ids.extend(&RowIdSequence::from(first..end))?;
-            created.extend(&RowVersionSequence::uniform(fresh, version))?;
-            self.manifest.next_row_id = end;
-        }
-        fragment.row_ids = Some(Stored::Inline(ids.encode()));
-        fragment.created = Some(Stored::Inline(created.encode()));
-        fragment.last_updated = Some(uniform(num_rows, version));
-        Ok(())
-    }
-
     fn field_ids(&self) -> BTreeSet<i32> {
         self.manifest.fields.iter().map(|field| field.id).collect()
     }
@@ -437,7 +322,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn contents(&self) -> Contents {
+    pub(super) fn contents(&self) -> Contents {
         let fragments = || self.slots.iter().map(Slot::fragment);
         let is_hidden = |stored: &Option<Stored>| matches!(stored, Some(Stored::Column { .. }));
         let versions = || fragments().flat_map(|fragment| &fragment.files).map(|file| file.version);
@@ -459,7 +344,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn finish(mut self) -> Next<'a> {
+    pub(super) fn finish(mut self) -> Next<'a> {
         self.slots.retain(|slot| slot.fragment().num_rows() != Some(0));
         self.slots.sort_by_key(|slot| slot.fragment().id);
         let (reader_flags, writer_flags) = self.contents().flags();
@@ -489,66 +374,6 @@ impl<'a> Draft<'a> {
     }
 }
 
-impl Manifest {
-    /// A table without anything.
-    fn empty() -> Self {
-        Self {
-            file: String::new(),
-            version: 0,
-            timestamp_nanos: None,
-            writer: None,
-            tag: String::new(),
-            branch: None,
-            reader_flags: Flags::default(),
-            writer_flags: Flags::default(),
-            fields: Vec::new(),
-            schema_metadata: Default::default(),
-            fragments: Vec::new(),
-            data_format: None,
-            max_fragment_id: None,
-            max_field_id: None,
-            next_row_id: 0,
-            config: Default::default(),
-            table_metadata: Default::default(),
-            base_paths: Vec::new(),
-            transaction_file: String::new(),
-            index_section: None,
-            transaction_section: None,
-            old_transaction_section: None,
-            unknown: UnknownFields::default(),
-        }
-    }
-
-    /// The same without its rows, which may be many.
-    fn without_fragments(&self) -> Self {
-        Self {
-            file: self.file.clone(),
-            version: self.version,
-            timestamp_nanos: self.timestamp_nanos,
-            writer: self.writer.clone(),
-            tag: self.tag.clone(),
-            branch: self.branch.clone(),
-            reader_flags: self.reader_flags,
-            writer_flags: self.writer_flags,
-            fields: self.fields.clone(),
-            schema_metadata: self.schema_metadata.clone(),
-            fragments: Vec::new(),
-            data_format: self.data_format,
-            max_fragment_id: highest_fragment_id(self),
-            max_field_id: self.max_field_id,
-            next_row_id: self.next_row_id,
-            config: self.config.clone(),
-            table_metadata: self.table_metadata.clone(),
-            base_paths: self.base_paths.clone(),
-            transaction_file: String::new(),
-            index_section: None,
-            transaction_section: None,
-            old_transaction_section: None,
-            unknown: self.unknown.clone(),
-        }
-    }
-}
-
 impl UpdateMap {
     fn apply<V>(&self, map: &mut BTreeMap<String, V>, value_of: impl Fn(&String) -> V) {
         if self.replace {
@@ -563,27 +388,6 @@ impl UpdateMap {
     }
 }
 
-/// The highest id of a fragment so far. Old writers do not note it.
-fn highest_fragment_id(manifest: &Manifest) -> Option<u32> {
-    let listed = manifest.fragments.iter().map(|fragment| fragment.id).max();
-    manifest.max_fragment_id.max(listed)
-}
-
-fn rows_of(fragment: &Fragment) -> Result<u64, Problem> {
-    let rows = fragment.physical_rows;
-    rows.ok_or_else(|| {
-        Problem::corrupt(format!("the rows of fragment {} are not known", fragment.id))
-    })
-}
-
-fn uniform(rows: u64, version: u64) -> Stored {
-    Stored::Inline(RowVersionSequence::uniform(rows, version).encode())
-}
-
 fn out_of_ids() -> Problem {
     Problem::unsupported("the table has no fragment ids left")
 }
-
-#[cfg(test)]
-#[path = "next_tests.rs"]
-mod tests;

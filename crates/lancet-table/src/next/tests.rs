@@ -3,8 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lancet_row_ids::{RowIdSequence, RowVersionSequence};
+
 use super::*;
+use crate::flags::{self, Flags};
+use crate::fragment::Fragment;
 use crate::manifest::Limits;
+use crate::row_ids::Stored;
+use crate::transaction::{Merge, Operation, Overwrite};
 
 /// The version files of each table of the corpus, by table and version.
 fn histories() -> BTreeMap<String, BTreeMap<u64, VersionFile>> {
