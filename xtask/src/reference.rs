@@ -47,6 +47,11 @@ pub(crate) fn add_all(steps: &mut Steps) {
         changes.arg("--dump").arg(example("dump_table")?).args(["--seeds", "0..300"]);
         run(changes)
     });
+    steps.add("lancet and the reference on one table at the same time", || {
+        let mut together = script("together.py")?;
+        together.arg("--change").arg(example("change_table")?).args(["--seconds", "15"]);
+        run(together)
+    });
     steps.add("columns, compaction, branches, cleanup, beside the reference", || {
         let mut maintenance = script("maintenance.py")?;
         maintenance.arg("--change").arg(example("maintain_table")?);

@@ -1,7 +1,8 @@
 //! The commit: a change becomes the next version of a table, once, whoever else writes.
 //!
 //! 1. Versions that were committed since the change was made are read; [`rebase`] says what they mean for it.
-//! 2. The next version is written under its name, *if that name is free*. It names files that are complete and synced.
+//! 2. The next version is written under its name, *if that name is free*. It names files that are complete and synced: who
+//!    writes them sees to that, before the commit.
 //! 3. If it was not free, somebody else was faster: from the beginning, after a short while.
 //!
 //! A store may commit and lose its answer. Therefore a version with our own uuid is ours, wherever it is met.
@@ -10,7 +11,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::data_file::DATA_DIR;
 use crate::deletion::DELETIONS_DIR;
 use crate::deletions::Deletions;
 use crate::error::{Conflict, Error, Result};
@@ -45,7 +45,6 @@ pub(crate) async fn commit_first<S: Storage>(
     let path = root.join(VERSIONS_DIR).join(file_name(next.manifest.version, Naming::V2));
     let file = next.into_file(shown(&path), transaction)?;
     let file = VersionFile::parse(&shown(&path), file.bytes, &Default::default())?;
-    sync_new_files(&storage, &root).await?;
     put_transaction(&storage, &root, &file.manifest, transaction).await?;
     match put_version(&storage, &path, &file, transaction).await? {
         Put::Done => {}
@@ -175,7 +174,6 @@ impl<S: Storage> Commit<'_, S> {
         // What could not be read again is not written.
         let limits = &self.at.options.limits;
         let file = VersionFile::parse(&shown(&path), file.bytes, limits)?;
-        sync_new_files(storage, root).await?;
         put_transaction(storage, root, &file.manifest, transaction).await?;
         self.options.check_cancelled()?;
         match put_version(storage, &path, &file, transaction).await? {
@@ -302,11 +300,6 @@ fn file_name(version: u64, naming: Naming) -> String {
 pub(crate) fn now_nanos() -> i128 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i128::try_from(now.as_nanos()).unwrap_or(i128::MAX)
-}
-
-/// The names of new files must be on disk before a version names them.
-async fn sync_new_files<S: Storage>(storage: &S, root: &Path) -> Result<()> {
-    storage.sync_folder(&root.join(DATA_DIR)).await
 }
 
 /// Writes a deletion file.

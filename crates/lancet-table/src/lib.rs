@@ -1,4 +1,4 @@
-//! Lance tables: opened at any version, read by scan and by row.
+//! Lance tables: opened at any version, read by scan and by row, and changed by several writers at once.
 //!
 //! A table is a folder. Each of its versions is a file in `_versions/`, the manifest, which lists the
 //! fields and the fragments; a fragment is a range of rows in one or more data files, perhaps with a
@@ -35,6 +35,14 @@
 //! [a number](TableOptions::with_max_open_files) and [a budget](TableOptions::with_max_open_bytes). Page indexes lie in the
 //! [search cache](lancet::ReadOptions::with_search_cache), which all files share.
 //!
+//! # What a change is
+//!
+//! [`Table::create`], [`Table::append`], [`Table::overwrite`], [`Table::delete`], [`Table::update`] and [`Table::merge`] write
+//! new files and then commit a version that names them, at once and only if no other writer has taken its number. Files and
+//! folders are synced before that. What others have committed since the table was opened is looked at first: the change goes on
+//! top of it, or fails with [`Error::Conflict`], which names the version that stands in the way. A change that fails leaves
+//! nothing behind; one that is killed leaves files that no version names, for a cleanup to find.
+//!
 //! # Untrusted tables
 //!
 //! Manifests, deletion files and data files are checked before they are used; an error names the file and the rule. Files
@@ -62,10 +70,14 @@
 //! | `deletions` | the deleted rows of a fragment |
 //! | `snapshot` | one version, and what was found out about its rows |
 //! | `plan`, `assemble`, `row_columns`, `gather` | which columns of which files; their arrays to those of the table |
+//! | [`transaction`], [`indexes`], `version_file` | what a version did, and the indexes it lists |
+//! | `next` | the next version, out of the latest one and a transaction |
+//! | `conflicts`, `rebase` | whether a change still makes sense behind others, and what it becomes |
+//! | `file_schema`, `conform` | fields and columns of a new data file; rows as the table wants them |
 //!
-//! Reads are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files` (which
-//! keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `blobs`. On disk they never wait, so that [`Table`] and
-//! [`TableScan`] are plain calls around them.
+//! Reads and writes are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files`
+//! (which keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `blobs`; `data_writer`, `write`, `row_changes`,
+//! `commit`. On disk they never wait, so that [`Table`] and [`TableScan`] are plain calls around them.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -198,3 +210,8 @@ pub use unknown::UnknownFields;
 pub use verify::{TableProblem, TableVerification};
 pub use write::TableChange;
 pub use write_options::{TableWriteOptions, WriteProgress};
+
+/// The examples of the README, compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

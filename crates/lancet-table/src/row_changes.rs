@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_array::{Array, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Schema, SchemaRef};
 use lancet::{RowRanges, Rows};
 use lancet_row_ids::{RowIdSequence, RowVersionSequence};
@@ -28,6 +28,7 @@ use crate::random;
 use crate::rebase::{NewDeletionFile, Pending, RemovedRows};
 use crate::row_ids::Stored;
 use crate::row_source::RowSource;
+use crate::snapshot::rows_within;
 use crate::storage::Storage;
 use crate::take::{Wanted, grouped, in_order};
 use crate::transaction::{Delete, Operation, Update};
@@ -91,10 +92,9 @@ impl<S: Storage> Opened<S> {
         options: &TableWriteOptions,
     ) -> Result<(Self, TableChange)> {
         self.storage_version(options)?;
-        let wanted = self.find_rows(rows).await?;
-        let removal = self.removal(&wanted).await?;
+        let removal = self.removal(self.find_offsets(rows).await?).await?;
         let mut change = TableChange { rows_deleted: removal.num_rows, ..TableChange::default() };
-        if wanted.is_empty() {
+        if removal.num_rows == 0 {
             change.version = self.manifest().version;
             return Ok((self.clone(), change));
         }
@@ -106,7 +106,7 @@ impl<S: Storage> Opened<S> {
         };
         let mut pending = Pending::new(self.transaction(Operation::Delete(delete)));
         pending.removed = removal.removed;
-        let opened = self.commit_rows(pending, &removal.files, &[], options).await?;
+        let opened = self.commit_rows(pending, &removal.files, options).await?;
         change.version = opened.manifest().version;
         Ok((opened, change))
     }
@@ -170,7 +170,7 @@ impl<S: Storage> Opened<S> {
         if self.manifest().writer_flags.contains(Flags::STABLE_ROW_IDS) {
             self.carry_ids(wanted, new).await?;
         }
-        let removal = self.removal(wanted).await?;
+        let removal = self.removal(offsets_of(wanted)?).await?;
         let update = Update {
             removed: removal.gone,
             updated: removal.updated,
@@ -180,7 +180,7 @@ impl<S: Storage> Opened<S> {
         };
         let mut pending = Pending::new(self.transaction(Operation::Update(update)));
         pending.removed = removal.removed;
-        self.commit_rows(pending, &removal.files, &[], options).await
+        self.commit_rows(pending, &removal.files, options).await
     }
 
     /// Writes deletion files and commits; takes back what was written for nothing.
@@ -188,7 +188,6 @@ impl<S: Storage> Opened<S> {
         &self,
         pending: Pending,
         files: &[NewDeletionFile],
-        new: &[Fragment],
         options: &TableWriteOptions,
     ) -> Result<Self> {
         let committed = async {
@@ -203,7 +202,6 @@ impl<S: Storage> Opened<S> {
                 let name = file.file.file_name(file.fragment);
                 let _ = self.storage().delete(&self.root.join(DELETIONS_DIR).join(name)).await;
             }
-            remove_files(self.storage(), &self.root, new).await;
         }
         committed
     }
@@ -221,13 +219,37 @@ impl<S: Storage> Opened<S> {
         }
     }
 
-    /// What it takes to remove rows.
-    async fn removal(&self, wanted: &[Wanted]) -> Result<Removal> {
-        let mut offsets: BTreeMap<usize, RoaringBitmap> = BTreeMap::new();
-        for row in wanted {
-            let offset = u32::try_from(row.offset).map_err(|_| too_many_rows())?;
-            offsets.entry(row.place).or_default().insert(offset);
+    /// The offsets of the rows that are meant, by the places of their fragments. Ranges stay ranges: they may be long.
+    async fn find_offsets(&self, rows: &TableRows) -> Result<BTreeMap<usize, RoaringBitmap>> {
+        let TableRows::Ranges(ranges) = rows else {
+            return offsets_of(&self.find_rows(rows).await?);
+        };
+        let starts = self.reads.starts().await?;
+        let num_rows = starts.last().copied().unwrap_or(0);
+        if let Some(range) = ranges.iter().find(|range| range.end > num_rows) {
+            let row = range.end.saturating_sub(1);
+            return Err(Error::invalid(format!(
+                "row {row} is out of range: there are {num_rows} rows, counted from 0"
+            )));
         }
+        let mut offsets = BTreeMap::new();
+        for (place, (first, end)) in starts.iter().zip(starts.iter().skip(1)).enumerate() {
+            let within = rows_within(ranges, *first..*end);
+            if within.count() == 0 {
+                continue;
+            }
+            let mut found = RoaringBitmap::new();
+            for range in self.reads.live_rows(place, &within).await?.iter() {
+                let bound = |offset| u32::try_from(offset).map_err(|_| too_many_rows());
+                found.insert_range(bound(range.start)?..bound(range.end)?);
+            }
+            offsets.insert(place, found);
+        }
+        Ok(offsets)
+    }
+
+    /// What it takes to remove rows, by the places of their fragments.
+    async fn removal(&self, offsets: BTreeMap<usize, RoaringBitmap>) -> Result<Removal> {
         let mut removal = Removal {
             updated: Vec::new(),
             gone: Vec::new(),
@@ -278,22 +300,12 @@ impl<S: Storage> Opened<S> {
                 return Err(wrong_number(wanted.len(), "more"));
             };
             left = later;
-            let mut arrays: BTreeMap<&str, ArrayRef> = BTreeMap::new();
+            // Of no columns nothing has to be read.
             let known = match others.schema().fields().is_empty() {
-                true => None,
-                false => Some(self.take_rows(these, &others).await?),
+                true => RecordBatch::new_empty(others.schema()),
+                false => self.take_rows(these, &others).await?,
             };
-            let schema_of_known = others.schema();
-            for (field, array) in
-                schema_of_known.fields().iter().zip(known.iter().flat_map(RecordBatch::columns))
-            {
-                arrays.insert(field.name(), array.clone());
-            }
-            let given = batch.schema();
-            for (field, array) in given.fields().iter().zip(batch.columns()) {
-                arrays.insert(field.name(), array.clone());
-            }
-            writer.write(&whole_rows(schema, &arrays, batch.num_rows())?).await?;
+            writer.write(&whole_rows(schema, &[&batch, &known], batch.num_rows())?).await?;
         }
         if left.is_empty() { Ok(()) } else { Err(wrong_number(wanted.len(), "fewer")) }
     }
@@ -334,6 +346,16 @@ impl<S: Storage> Opened<S> {
     }
 }
 
+/// The offsets of rows, by the places of their fragments.
+fn offsets_of(wanted: &[Wanted]) -> Result<BTreeMap<usize, RoaringBitmap>> {
+    let mut offsets: BTreeMap<usize, RoaringBitmap> = BTreeMap::new();
+    for row in wanted {
+        let offset = u32::try_from(row.offset).map_err(|_| too_many_rows())?;
+        offsets.entry(row.place).or_default().insert(offset);
+    }
+    Ok(offsets)
+}
+
 /// Writes rows that are new; columns that they do not have are null.
 async fn write_inserts<S: Storage>(
     mut inserts: impl RowSource,
@@ -343,25 +365,18 @@ async fn write_inserts<S: Storage>(
     let mut num_rows = 0_u64;
     while let Some(batch) = inserts.next().await {
         let batch = batch?;
-        let given = batch.schema();
-        let arrays = given.fields().iter().zip(batch.columns());
-        let arrays = arrays.map(|(field, array)| (field.name().as_str(), array.clone())).collect();
-        writer.write(&whole_rows(schema, &arrays, batch.num_rows())?).await?;
+        writer.write(&whole_rows(schema, &[&batch], batch.num_rows())?).await?;
         num_rows = num_rows.saturating_add(batch.num_rows() as u64);
     }
     Ok(num_rows)
 }
 
-/// Rows with all columns of the table; those that are not there are null.
-fn whole_rows(
-    schema: &FileSchema,
-    arrays: &BTreeMap<&str, ArrayRef>,
-    num_rows: usize,
-) -> Result<RecordBatch> {
+/// Rows with all columns of the table, out of batches that have some each; those that none has are null.
+fn whole_rows(schema: &FileSchema, parts: &[&RecordBatch], num_rows: usize) -> Result<RecordBatch> {
     let mut columns = Vec::with_capacity(schema.arrow.fields().len());
     let mut fields = Vec::with_capacity(schema.arrow.fields().len());
     for field in schema.arrow.fields() {
-        let array = arrays.get(field.name().as_str()).cloned();
+        let array = parts.iter().find_map(|part| part.column_by_name(field.name())).cloned();
         let array = array.unwrap_or_else(|| new_null_array(field.data_type(), num_rows));
         // What the rows say of their types is for `conform` to judge.
         let given = field.as_ref().clone().with_data_type(array.data_type().clone());

@@ -59,3 +59,12 @@ pub fn merge(command: &Value) -> Done<Value> {
         (open(command)?, rows(command, "rows")?, rows(command, "inserts")?);
     Ok(told(table.merge_with(which(command)?, values, inserts, &options(command)?)?))
 }
+
+/// Whether the latest version holds what it says.
+pub fn verify(command: &Value) -> Done<Value> {
+    let table = open(command)?;
+    let found = table.verify(|_| ())?;
+    let problems: Vec<String> =
+        found.problems.iter().map(|problem| format!("{problem:?}")).collect();
+    Ok(json!({"version": table.version(), "rows": table.num_rows()?, "problems": problems}))
+}
