@@ -21,7 +21,7 @@ import lance
 import pyarrow as pa
 
 from compare import difference
-from drive import Failed, reference
+from drive import Failed, reference, write_arrow
 from histories import Column, History, VERSION_COLUMNS, check, word
 
 
@@ -235,6 +235,73 @@ def files(root):
             if name != 'latest_version_hint.json'}
 
 
+def blob(key):
+    return [None, b'', bytes([key % 251]) * 100_000, str(key).encode(), bytes([key % 7]) * 5_000_000][key % 5]
+
+
+def blob_rows(keys):
+    field = pa.field('b', pa.large_binary(), metadata={'lance-encoding:blob': 'true'})
+    schema = pa.schema([pa.field('k', pa.int64()), field])
+    return pa.table([pa.array(keys, pa.int64()), pa.array([blob(k) for k in keys], pa.large_binary())], schema=schema)
+
+
+def check_blobs(what, root, keys):
+    table = lance.dataset(str(root))
+    found = table.to_table(columns=['k', 'b'])
+    there = [row for row, described in enumerate(found['b'].to_pylist()) if described is not None]
+    bytes_of = dict(zip(there, table.take_blobs('b', indices=there)))
+    got = {key: bytes_of[row].readall() if row in bytes_of else None for row, key in enumerate(found['k'].to_pylist())}
+    if got != {key: blob(key) for key in keys}:
+        raise Failed(f'{what}: other blobs')
+
+
+def blobs(options):
+    """Blobs in files beside the data files: written by either, compacted by either."""
+    with tempfile.TemporaryDirectory() as place:
+        theirs, ours = Path(place) / 'theirs', Path(place) / 'ours'
+        lance.write_dataset(blob_rows(range(10)), str(theirs), data_storage_version='2.2')
+        lance.write_dataset(blob_rows(range(10, 16)), str(theirs), mode='append')
+        lance.dataset(str(theirs)).delete('k % 3 = 1')
+        Lancet(options.change)(theirs, do='compact')
+        keys = [k for k in range(16) if k % 3 != 1]
+        check_blobs('compacted by lancet', theirs, keys)
+        lance.write_dataset(blob_rows(range(16, 22)), str(theirs), mode='append')
+        lance.dataset(str(theirs)).optimize.compact_files()
+        check_blobs('compacted by the reference', theirs, keys + list(range(16, 22)))
+        rows = Path(place) / 'rows.arrow'
+        write_arrow(rows, blob_rows([]).schema, blob_rows(range(10)).to_batches())
+        Lancet(options.change)(ours, do='create', rows=str(rows))
+        check_blobs('written by lancet', ours, range(10))
+        lance.write_dataset(blob_rows(range(10, 13)), str(ours), mode='append')
+        lance.dataset(str(ours)).optimize.compact_files()
+        check_blobs('written by both', ours, range(13))
+
+
+def indexes(options):
+    """An index finds all rows after a compaction of lancet, and can be built up again."""
+    for stable in (False, True):
+        with tempfile.TemporaryDirectory() as place:
+            lancet = Lancet(options.change)
+            keys = lambda start, end: pa.table({'k': pa.array(range(start, end), pa.int64())})
+            lance.write_dataset(keys(0, 100), place, max_rows_per_file=40, enable_stable_row_ids=stable)
+            lance.dataset(place).create_scalar_index('k', 'BTREE')
+            lance.write_dataset(keys(100, 130), place, mode='append')
+            lance.dataset(place).delete('k % 10 = 3')
+            done = lancet(place, do='compact', target=1000)
+            if done['indexes'] != [['k_idx', 90]]:
+                raise Failed(f'coverage that was lost: {done}')
+            for _ in range(2):
+                table = lance.dataset(place)
+                for key in (0, 3, 50, 99, 100, 113, 129):
+                    found = table.to_table(filter=f'k = {key}')['k'].to_pylist()
+                    if found != ([] if key % 10 == 3 else [key]):
+                        raise Failed(f'the index finds {found} for {key}')
+                table.optimize.optimize_indices()
+            lancet(place, do='cleanup', older_than=0)
+            if lance.dataset(place).to_table(filter='k >= 90').num_rows != 36:
+                raise Failed('rows are missing after a cleanup')
+
+
 def run(seed, options):
     place = Path(tempfile.mkdtemp(prefix='maintenance-'))
     (place / 'out').mkdir()
@@ -270,6 +337,12 @@ def main():
     options = parser.parse_args()
     first, end = map(int, options.seeds.split('..'))
     start, versions, failures = time.time(), 0, 0
+    for fixed in (blobs, indexes):
+        try:
+            reference(fixed.__name__, lambda: fixed(options))
+        except Failed as failed:
+            failures += 1
+            print(f'{fixed.__name__}: {failed}', file=sys.stderr)
     for seed in range(first, end):
         try:
             versions += run(seed, options)

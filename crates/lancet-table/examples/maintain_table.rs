@@ -31,6 +31,13 @@ fn main() -> Done<()> {
         (None, Some(branch)) if command["do"] == "branch" => At::Branch(branch.into()),
         _ => At::Latest,
     };
+    if command["do"] == "create" {
+        let rows = command["rows"].as_str().ok_or("`rows` is missing")?;
+        let rows = arrow_ipc::reader::FileReader::try_new(std::fs::File::open(rows)?, None)?;
+        Table::create(folder, rows)?;
+        println!("{{}}");
+        return Ok(());
+    }
     let options = TableOptions::default().with_any_base(true).with_version(at);
     let mut table = Table::open_with(folder, options)?;
     let mut answer = act(&mut table, &command)?;

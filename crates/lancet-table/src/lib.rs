@@ -73,13 +73,16 @@
 //! | [`transaction`], [`indexes`], `version_file` | what a version did, and the indexes it lists |
 //! | `next` | the next version, out of the latest one and a transaction |
 //! | `conflicts`, `rebase` | whether a change still makes sense behind others, and what it becomes |
+//! | `schema_change`, `compact_plan`, `cleanup_plan` | other fields; which fragments are joined; which files may go |
+//! | `ref_files`, `clone` | tags and branches as text; the first version of a clone |
+//! | `lineage`, `expand`, `blob_write`, `new_values` | row ids that move; values for deleted rows; places of blobs; values of new columns |
 //! | `file_schema`, `conform` | fields and columns of a new data file; rows as the table wants them |
 //!
 //! Reads and writes are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files`
 //! (which keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `zone_maps`, `blobs`; `data_writer`, `write`,
-//! `row_changes`, `commit`. On disk they never wait, so that [`Table`] and [`TableScan`] are plain calls around them. `inspect`,
-//! `statistics` and `verify` look at whole versions on disk: what they are made of, what zone maps say about their columns,
-//! whether they are sound.
+//! `row_changes`, `commit`; `alter`, `add_columns`, `compact`, `live_rows`, `ref_verbs`, `cleanup`. On disk they never wait, so
+//! that [`Table`] and [`TableScan`] are plain calls around them. `inspect`, `statistics` and `verify` look at whole versions on
+//! disk: what they are made of, what zone maps say about their columns, whether they are sound.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -138,10 +138,12 @@ pub(crate) fn rfc3339(time: SystemTime) -> String {
 
 /// The date so many days after the first of 1970.
 fn civil(days: u64) -> (u64, u64, u64) {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let divides = |n: u64, year: u64| year.is_multiple_of(n);
+    let is_leap = |year| divides(4, year) && (!divides(100, year) || divides(400, year));
     // Whole cycles of 400 years all have the same number of days.
     const CYCLE: u64 = 146_097;
-    let (mut year, mut left) = (1970_u64.saturating_add(days / CYCLE * 400), days % CYCLE);
+    let (mut year, mut left) =
+        (1970_u64.saturating_add((days / CYCLE).saturating_mul(400)), days % CYCLE);
     loop {
         let length = if is_leap(year) { 366 } else { 365 };
         match left.checked_sub(length) {
