@@ -17,6 +17,10 @@ const FEW_ROWS: u64 = 1 << 16;
 
 /// What a scan reads.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each scan, and none is kept in a list"
+)]
 pub(crate) enum Readable {
     File(File),
     Fragment(Fragment),
