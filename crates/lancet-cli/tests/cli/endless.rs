@@ -49,9 +49,15 @@ fn what_looks_at_a_part_ends() {
     let dir = dir("endless-parts");
     let report = dir.lancet("analyze endless.lance --sample-rows 1024").ok();
     assert!(report.contains(" 1,024 looked at"), "{report}");
-    for command in
-        ["verify", "stats", "inspect", "schema", "cat", "take --rows 4611686018427387903"]
-    {
+    for command in [
+        "verify",
+        "stats",
+        "inspect",
+        "schema",
+        "cat",
+        "take --rows 4611686018427387903",
+        "report --analyze -o -",
+    ] {
         dir.lancet(&format!("{command} endless.lance")).ok();
     }
     dir.lancet("cat endless.lance --limit 5 -o few.csv").ok();

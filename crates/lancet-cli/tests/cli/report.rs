@@ -350,3 +350,21 @@ fn pages_in_a_browser() {
         }
     }
 }
+
+/// Keys, clicks, sorting and searching do what they should. The probe is no script of the page, so that its policy is left
+/// out here.
+#[test]
+fn pages_answer_in_a_browser() {
+    let dir = with_zone_maps("report-answers", &[]);
+    let page =
+        report(&[dir.path("table/data/made-0.lance").to_str().unwrap(), "--no-analyze"]).unwrap();
+    let (head, rest) = page.split_once("<meta http-equiv").unwrap();
+    let (_, rest) = rest.split_once('>').unwrap();
+    let probe = include_str!("../support/probe.js");
+    let page =
+        format!("{head}{}", rest.replace("</body>", &format!("<script>{probe}</script></body>")));
+    dir.write("probed.html", page);
+    let Some((dom, complaints)) = run_in_browser(&dir, "probed.html") else { return };
+    let title = dom.split("<title>").nth(1).unwrap_or_default().split('<').next();
+    assert_eq!(title, Some("ALL ANSWERED"), "{complaints}");
+}

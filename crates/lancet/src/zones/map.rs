@@ -70,11 +70,12 @@ impl ColumnStatistics {
             Some(found.map(|place| bounds.slice(place, 1)))
         };
         let sum = |count: fn(&Self) -> u64| parts.iter().map(count).fold(0, u64::saturating_add);
-        let nans = parts.iter().map(|part| part.nan_count);
         Some(Self {
             num_rows: sum(|part| part.num_rows),
             null_count: sum(|part| part.null_count),
-            nan_count: nans.fold(Some(0_u64), |all, nans| Some(all?.saturating_add(nans?))),
+            nan_count: parts
+                .iter()
+                .try_fold(0_u64, |all, part| Some(all.saturating_add(part.nan_count?))),
             min: bound(true)?,
             max: bound(false)?,
             exact: parts.iter().all(|part| part.exact),
