@@ -305,6 +305,9 @@ class Dataset(Readable):
         problems: list[tuple[str, str]] = self._core.verify()["problems"]
         return problems
 
+    def _title(self) -> str:
+        return f"{self.path}, version {self.version}"
+
     def __repr__(self) -> str:
         if self._opened is None:
             return f"<Dataset {self.path}: closed>"

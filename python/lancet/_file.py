@@ -178,6 +178,9 @@ class File(Readable):
         """
         return Verification(self._core.verify())
 
+    def _title(self) -> str:
+        return f"{self._source!r}, format {self.version}"
+
     def __repr__(self) -> str:
         if self._opened is None:
             return f"<File {self._source!r}: closed>"

@@ -332,9 +332,11 @@ class Readable:
         """Lets go of it. Rows that were read stay."""
         self._opened = None
 
+    def _title(self) -> str:
+        """What it is, in a few words."""
+        raise NotImplementedError
+
     def _repr_html_(self) -> str:
-        from html import escape
+        from lancet._show import ROWS, html
 
-        from lancet._show import html
-
-        return f'<div style="padding:4px 12px"><b>{escape(repr(self))}</b></div>' + html(self.head(11))
+        return html(self.head(ROWS), self._title(), len(self))

@@ -64,11 +64,11 @@ def _short_type(kind: str) -> str:
     return kind if len(kind) <= CELL else kind[: CELL - 1] + "…"
 
 
-def _size(rows: _Rows) -> str:
+def _size(rows: _Rows, num_rows: int | None = None) -> str:
     def count(number: int, what: str) -> str:
         return f"{number:,} {what}{'' if number == 1 else 's'}"
 
-    return f"{count(rows.num_rows, 'row')}, {count(rows.num_columns, 'column')}"
+    return f"{count(rows.num_rows if num_rows is None else num_rows, 'row')}, {count(rows.num_columns, 'column')}"
 
 
 def text(rows: _Rows) -> str:
@@ -95,13 +95,15 @@ _CELL = "text-align:{align};padding:3px 12px;border:0;border-bottom:1px solid rg
 _FAINT = "font-weight:400;opacity:.6;font-size:11px"
 
 
-def html(rows: _Rows) -> str:
-    """As a table for notebooks, which looks good on light and on dark."""
+def html(rows: _Rows, title: str | None = None, num_rows: int | None = None) -> str:
+    """As a table for notebooks, which looks good on light and on dark. What is shown may be the first of more rows."""
     from html import escape
 
     names, types, lines = _cells(rows)
     aligns = ["right" if kind.startswith(("Int", "UInt", "Float", "Decimal")) else "left" for kind in types]
-    parts = [f'<div style="overflow-x:auto"><table style="{_STYLE}"><thead><tr>']
+    num_rows = rows.num_rows if num_rows is None else num_rows
+    head = "" if title is None else f'<div style="padding:4px 12px"><b>{escape(title)}</b></div>'
+    parts = [f'<div style="overflow-x:auto">{head}<table style="{_STYLE}"><thead><tr>']
     for name, kind, align in zip(names, types, aligns):
         parts.append(
             f'<th style="{_HEAD.format(align=align)}">{escape(name)}<br><span style="{_FAINT}">{escape(kind)}</span></th>'
@@ -113,8 +115,8 @@ def html(rows: _Rows) -> str:
             shown = f'<span style="opacity:.4">{value}</span>' if value == "null" else escape(value)
             parts.append(f'<td style="{_CELL.format(align=align)}">{shown}</td>')
         parts.append("</tr>")
-    left = [_size(rows)]
-    if rows.num_rows > ROWS:
+    left = [_size(rows, num_rows)]
+    if num_rows > ROWS:
         left.append(f"the first {ROWS} are shown")
     if rows.num_columns > COLUMNS:
         left.append(f"{rows.num_columns - COLUMNS} columns are not")

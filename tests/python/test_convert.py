@@ -209,7 +209,8 @@ def test_views_for_people(in_samples: Path) -> None:
     html = lancet.Table(pa.table({"<b>": ["<script>"], "v": [[0.5] * 700], "b": [b"x" * 5_000], "n": pa.nulls(1)}))._repr_html_()
     assert "<script>" not in html and "&lt;script&gt;" in html and "… 700" in html and "5 KB" in html and "null" in html
     assert "first 10 are shown" in lancet.Table(pa.table({"x": range(11)}))._repr_html_()
-    assert "cities.lance" in file._repr_html_()
+    assert "cities.lance, format 2.2" in file._repr_html_() and "5 rows, 3 columns<" in file._repr_html_()
+    assert "100,000 rows, 1 column; the first 10 are shown" in lancet.open("numbers.lance")._repr_html_()
     wide = lancet.Table(pa.table({f"c{i}": [i] for i in range(30)}))
     assert "10 columns" in repr(wide) and "10 columns are not" in wide._repr_html_()
     nanos = lancet.Table(pa.table({"t": pa.array([1], pa.timestamp("ns"))}))
