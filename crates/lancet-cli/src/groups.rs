@@ -7,7 +7,7 @@ use clap::builder::Styles;
 
 /// Commands that are in no group come last.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Read and write", &["convert", "cat", "take", "sql"]),
+    ("Read and write", &["convert", "cat", "take", "table", "sql"]),
     (
         "Look inside",
         &["schema", "inspect", "stats", "analyze", "verify", "report", "versions", "row-ids"],

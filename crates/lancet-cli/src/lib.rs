@@ -38,6 +38,7 @@ mod sql;
 mod stats;
 mod summary;
 mod table;
+mod tables;
 mod take;
 mod terminal;
 mod text;
@@ -102,6 +103,8 @@ enum Command {
     Analyze(analyze::Args),
     /// Write a page that shows a Lance file or table, or compares two files
     Report(report::Args),
+    /// Make and change tables: append, delete, merge, compact, tag, …
+    Table(tables::Args),
     /// Show the versions of a table
     Versions(versions::Args),
     /// Show the row ids of a table, fragment by fragment
@@ -143,6 +146,7 @@ pub fn run_for_code(args: impl IntoIterator<Item = OsString>) -> u8 {
     };
     let _ = out.flush(); // what came before the error is still of use
     terminal::tell(&format!("error: {message}"));
+    signals::end_if_asked();
     code
 }
 
@@ -181,6 +185,7 @@ fn execute(cli: &Cli, out: &mut dyn Write) -> Result<()> {
         Command::Verify(args) => verify::run(args, cli.quiet, out),
         Command::Analyze(args) => analyze::run(args, cli.quiet, out),
         Command::Report(args) => report::run(args, cli.quiet, out),
+        Command::Table(args) => tables::run(args, cli.quiet, out),
         Command::Versions(args) => versions::run(args, out),
         Command::RowIds(args) => row_ids::run(args, out),
         Command::Demo(args) => demo::run(args, cli.quiet, out),

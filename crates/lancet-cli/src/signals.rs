@@ -1,8 +1,70 @@
 //! Signals that end the program: it cleans up first.
 
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
 use lancet::NewFile;
 
 use crate::places::Temporary;
+
+/// What a first signal ends in good order.
+static UNDER_WAY: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+/// The signal that did; 0 if none came.
+static ASKED_BY: AtomicI32 = AtomicI32::new(0);
+
+/// Work that takes back what it did when it is asked to end. While there is some, a first signal asks for that, and only
+/// a second one ends the program at once.
+#[derive(Debug)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// From now on signals ask, until this is dropped.
+    pub fn begin() -> Self {
+        let asked = Arc::new(AtomicBool::new(false));
+        *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked.clone());
+        Self(asked)
+    }
+
+    /// Is set when the work has to end.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+
+    /// Fails when the work has to end.
+    pub fn check(&self) -> lancet_table::Result<()> {
+        match self.0.load(Ordering::Relaxed) {
+            true => Err(lancet_table::Error::Cancelled),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Drop for Cancel {
+    fn drop(&mut self) {
+        *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Asks the work under way to end; whether there is some that was not asked before.
+#[cfg(unix)]
+fn ask(signal: i32) -> bool {
+    let under_way = UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_asked = under_way.as_ref().is_some_and(|asked| !asked.swap(true, Ordering::Relaxed));
+    if is_asked {
+        ASKED_BY.store(signal, Ordering::Relaxed);
+    }
+    is_asked
+}
+
+/// Ends the program by the signal that its work was ended by, if it was: that is what a shell looks at.
+pub fn end_if_asked() {
+    let signal = ASKED_BY.load(Ordering::Relaxed);
+    if signal != 0 {
+        clean_up();
+        #[cfg(unix)]
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+    }
+}
 
 /// Removes every file that is not finished, and lets none be begun.
 pub fn clean_up() {
@@ -26,6 +88,9 @@ pub fn listen(ctrl_c: bool) {
         let Ok(mut signals) = signal_hook::iterator::Signals::new(caught) else { return };
         drop(ready);
         for signal in signals.forever() {
+            if ask(signal) {
+                continue;
+            }
             clean_up();
             // Ends the program, and tells its parent by what.
             let _ = signal_hook::low_level::emulate_default_handler(signal);

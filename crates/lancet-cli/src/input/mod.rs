@@ -25,7 +25,7 @@ mod words;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use lancet::{FileReader, RowRanges};
 
@@ -35,8 +35,10 @@ use crate::error::{InFile, Result};
 use crate::format::{Format, check_is_file};
 use crate::guard::guarded;
 use crate::rows::RowRange;
-use leaf::Misfit;
+use kind::{Kind, Seen};
+use leaf::{Cell, Leaf, Misfit};
 pub use options::TextOptions;
+pub use types::parse as data_type;
 
 /// Bytes a batch aims at.
 const BATCH_BYTES: u64 = 16 << 20;
@@ -110,6 +112,20 @@ pub fn look_at(file: File, path: &Path) -> Result<()> {
         };
         looked.map_err(Error::new)
     })
+}
+
+/// An array of one value of a type, out of its text.
+pub fn value(text: &str, data_type: &DataType) -> Result<ArrayRef, String> {
+    let mut leaf = Leaf::new(data_type, true);
+    let pushed = leaf.push(Cell::Field(text), 0).and_then(|()| leaf.finish());
+    pushed.map_err(|misfit| misfit.message)
+}
+
+/// The type that a value has in a CSV file.
+pub fn type_of(text: &str) -> DataType {
+    let mut seen = Seen::default();
+    seen.see(Kind::of(text));
+    seen.data_type()
 }
 
 fn open_lance(path: &Path, selection: &Selection) -> Result<Input> {

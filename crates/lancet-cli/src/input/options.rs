@@ -2,8 +2,9 @@
 
 use std::str::FromStr;
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Schema};
 
+use super::parse::is_read_as;
 use super::types::Types;
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -110,6 +111,23 @@ impl TextOptions {
     /// The columns whose types were given, and those.
     pub fn given_types(&self) -> Vec<(String, DataType)> {
         self.types.iter().flat_map(|Types(types)| types.clone()).collect()
+    }
+}
+
+impl TextOptions {
+    /// The same, with the types of a table for columns that have none given. Those that text is not read as stay out.
+    pub fn like(&self, found: &Schema, table: &Schema) -> Self {
+        let given = self.given_types();
+        let type_of = |column: &String| {
+            let field = table.field_with_name(column).ok()?;
+            let is_given = given.iter().any(|(name, _)| name == column);
+            let is_known = is_read_as(field.data_type());
+            (!is_given && is_known).then(|| (column.clone(), field.data_type().clone()))
+        };
+        let columns = found.fields().iter().map(|field| field.name());
+        let mut like = self.clone();
+        like.types.push(Types(columns.filter_map(type_of).collect()));
+        like
     }
 }
 

@@ -12,6 +12,12 @@ use super::moments;
 use super::numbers::{float, integer};
 use crate::leaves;
 
+/// Whether text can be read as values of a type.
+pub fn is_read_as(data_type: &DataType) -> bool {
+    let none = StringArray::from(Vec::<&str>::new());
+    *data_type == DataType::Utf8 || parse(&none, data_type).is_ok()
+}
+
 /// All texts as values of one of the types that `--types` has a name for.
 pub fn parse(text: &StringArray, data_type: &DataType) -> Result<ArrayRef, ArrowError> {
     use DataType as D;

@@ -43,7 +43,7 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 /// The type of that name, as Arrow or SQL has it.
-fn parse(name: &str) -> Result<DataType, String> {
+pub fn parse(name: &str) -> Result<DataType, String> {
     let lower = name.trim().to_ascii_lowercase();
     let unknown = || format!("no type `{name}`; known are {KNOWN}");
     let (base, arguments) = match lower.find(['(', '[']) {

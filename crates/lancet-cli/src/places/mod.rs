@@ -19,7 +19,9 @@ pub use file::{InputFile, is_endless};
 pub use format::FormatName;
 pub use patterns::expand;
 pub use remote::Remote;
-pub use table::{InTable, InputTable, TableArgs, VersionArgs, refuse_file, table_folder};
+pub use table::{
+    BranchArgs, InTable, InputTable, TableArgs, VersionArgs, refuse_file, table_folder,
+};
 pub use target::{Bytes, Closed, Target};
 pub use temporary::Temporary;
 

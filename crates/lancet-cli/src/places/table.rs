@@ -71,6 +71,25 @@ impl VersionArgs {
     }
 }
 
+/// Which branch of a table is changed.
+#[derive(Debug, Clone, Default, PartialEq, clap::Args)]
+pub struct BranchArgs {
+    /// Branch of the table; the main one by default
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+    /// Folder outside of the table in which it may read files, as shallow clones do; OLD=FOLDER for one that was moved
+    #[arg(long, value_name = "FOLDER")]
+    allow_base: Vec<PathBuf>,
+}
+
+impl BranchArgs {
+    /// Opens the newest version of the branch of the table in a folder.
+    pub fn open(&self, folder: &Path, read: ReadOptions) -> Result<Table> {
+        let (branch, allow_base) = (self.branch.clone(), self.allow_base.clone());
+        VersionArgs { branch, allow_base, ..VersionArgs::default() }.open_with(folder, read)
+    }
+}
+
 /// Which version of a table is read, and what beside its columns.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
 #[command(next_help_heading = "Options for tables")]

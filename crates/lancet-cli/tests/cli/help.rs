@@ -3,10 +3,11 @@
 use crate::lancet::{Dir, assert_snapshot};
 
 /// The commands of every build.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "convert",
     "cat",
     "take",
+    "table",
     "schema",
     "inspect",
     "stats",

@@ -48,6 +48,7 @@ mod sql_shell;
 mod sql_tables;
 mod stats;
 mod table_stats;
+mod table_verbs;
 mod tables;
 mod text;
 #[path = "../support/verbs.rs"]

@@ -1,0 +1,340 @@
+//! Conditions on rows, as `--where` takes them: a small part of SQL, which lancet's own filters answer exactly.
+//!
+//! ```text
+//! condition  = all { OR all }
+//! all        = one { AND one }
+//! one        = NOT one | ( condition ) | test
+//! test       = column | column op value | column IS [NOT] NULL | column [NOT] IN ( value { , value } )
+//! ```
+
+use std::str::FromStr;
+
+use arrow_array::Array;
+use arrow_schema::{DataType, Schema};
+use lancet::{Comparison, Filter};
+
+use super::literal::{Literal, column_type};
+use super::tokens::{Token, tokens};
+
+/// Conditions that nest deeper are not read.
+const MAX_DEPTH: usize = 64;
+/// What there is, for who writes something else.
+const KNOWN: &str = "conditions compare a column with a value (=, !=, <, <=, >, >=), IN a list or IS NULL, \
+                     joined by AND, OR and NOT; for others, find the rows with `lancet sql \"SELECT _rowid \
+                     ...\" --with-row-id` and give their ids";
+
+/// A condition, before it is known what the columns are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    /// As it was written.
+    pub text: String,
+    root: Node,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Node {
+    IsTrue(String),
+    Compare(String, Comparison, Literal),
+    IsNull(String),
+    In(String, Vec<Literal>),
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    Not(Box<Node>),
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refused = |message: String| format!("{message}; {KNOWN}");
+        let mut parser = Parser { tokens: tokens(text).map_err(refused)?, at: 0, depth: 0 };
+        let root = parser.condition().map_err(refused)?;
+        match parser.next() {
+            None => Ok(Self { text: text.to_owned(), root }),
+            Some(_) => Err(refused(format!("`{text}` goes on where it should end"))),
+        }
+    }
+}
+
+impl Condition {
+    /// The filter of a table with these columns.
+    pub fn filter(&self, schema: &Schema) -> Result<Filter, String> {
+        self.root.filter(schema)
+    }
+}
+
+impl Node {
+    fn filter(&self, schema: &Schema) -> Result<Filter, String> {
+        let about = |column: &str, message: String| format!("column `{column}`: {message}");
+        Ok(match self {
+            Self::IsTrue(column) => match column_type(schema, column)? {
+                DataType::Boolean => Filter::is_true(column),
+                other => {
+                    return Err(about(
+                        column,
+                        format!("is {other}, and alone neither true nor false"),
+                    ));
+                }
+            },
+            Self::Compare(column, op, value) => {
+                let value = value.to_compare(column_type(schema, column)?);
+                Filter::compare(column, *op, &value.map_err(|e| about(column, e))?)
+            }
+            Self::IsNull(column) => column_type(schema, column).map(|_| Filter::is_null(column))?,
+            Self::In(column, values) => {
+                let data_type = column_type(schema, column)?;
+                let one = |value: &Literal| {
+                    let value = value.to_compare(data_type).map_err(|e| about(column, e))?;
+                    Ok::<_, String>(Filter::compare(column, Comparison::Eq, &value))
+                };
+                Filter::Or(values.iter().map(one).collect::<Result<_, _>>()?)
+            }
+            Self::All(nodes) => {
+                Filter::And(nodes.iter().map(|node| node.filter(schema)).collect::<Result<_, _>>()?)
+            }
+            Self::Any(nodes) => {
+                Filter::Or(nodes.iter().map(|node| node.filter(schema)).collect::<Result<_, _>>()?)
+            }
+            Self::Not(node) => !node.filter(schema)?,
+        })
+    }
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+    depth: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at)
+    }
+
+    fn next(&mut self) -> Option<Token> {
+        let token = self.peek().cloned()?;
+        self.at += 1;
+        Some(token)
+    }
+
+    /// Goes over a keyword, if it is the next word.
+    fn skip(&mut self, keyword: &str) -> bool {
+        let found = self.peek().is_some_and(|token| token.is(keyword));
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, token: &Token, shown: &str) -> Result<(), String> {
+        match self.next() {
+            Some(found) if found == *token => Ok(()),
+            _ => Err(format!("a {shown} is missing")),
+        }
+    }
+
+    fn condition(&mut self) -> Result<Node, String> {
+        let mut any = vec![self.all()?];
+        while self.skip("or") {
+            any.push(self.all()?);
+        }
+        Ok(single(any, Node::Any))
+    }
+
+    fn all(&mut self) -> Result<Node, String> {
+        let mut all = vec![self.one()?];
+        while self.skip("and") {
+            all.push(self.one()?);
+        }
+        Ok(single(all, Node::All))
+    }
+
+    fn one(&mut self) -> Result<Node, String> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(format!("it nests deeper than {MAX_DEPTH}"));
+        }
+        let node = if self.skip("not") {
+            Node::Not(Box::new(self.one()?))
+        } else if self.peek() == Some(&Token::Open) {
+            self.at += 1;
+            let inner = self.condition()?;
+            self.expect(&Token::Close, ")")?;
+            inner
+        } else {
+            self.test()?
+        };
+        self.depth -= 1;
+        Ok(node)
+    }
+
+    fn test(&mut self) -> Result<Node, String> {
+        let column = match self.next() {
+            Some(Token::Name(name)) => name,
+            Some(Token::Word(word)) if !is_keyword(&word) => word,
+            Some(_) => return Err("a column must come first".into()),
+            None => return Err("a column is missing at the end".into()),
+        };
+        if let Some(Token::Op(op)) = self.peek() {
+            let op = *op;
+            self.at += 1;
+            return Ok(Node::Compare(column, op, self.value()?));
+        }
+        if self.skip("is") {
+            let negated = self.skip("not");
+            return match self.skip("null") {
+                true => Ok(negated_if(negated, Node::IsNull(column))),
+                false => Err("IS is followed by NULL or NOT NULL".into()),
+            };
+        }
+        let negated = self.skip("not");
+        if self.skip("in") {
+            self.expect(&Token::Open, "(")?;
+            let mut values = vec![self.value()?];
+            while self.peek() == Some(&Token::Comma) {
+                self.at += 1;
+                values.push(self.value()?);
+            }
+            self.expect(&Token::Close, ")")?;
+            return Ok(negated_if(negated, Node::In(column, values)));
+        }
+        match negated {
+            true => Err("NOT behind a column is followed by IN".into()),
+            false => Ok(Node::IsTrue(column)),
+        }
+    }
+
+    fn value(&mut self) -> Result<Literal, String> {
+        let token = self.next().ok_or("a value is missing at the end")?;
+        Literal::of(&token).ok_or_else(|| match token {
+            Token::Word(word) => {
+                format!("`{word}` is no value; texts are written in single quotes")
+            }
+            Token::Name(name) => {
+                format!("\"{name}\" is the name of a column; texts are written in single quotes")
+            }
+            _ => "a value is missing".into(),
+        })
+    }
+}
+
+fn single(mut nodes: Vec<Node>, join: impl FnOnce(Vec<Node>) -> Node) -> Node {
+    match nodes.len() {
+        1 => nodes.remove(0),
+        _ => join(nodes),
+    }
+}
+
+fn negated_if(negated: bool, node: Node) -> Node {
+    if negated { Node::Not(Box::new(node)) } else { node }
+}
+
+fn is_keyword(word: &str) -> bool {
+    const KEYWORDS: [&str; 8] = ["and", "or", "not", "in", "is", "null", "true", "false"];
+    KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
+}
+
+/// One `--set`: a column and the value that it gets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assignment {
+    pub column: String,
+    pub value: Literal,
+}
+
+impl FromStr for Assignment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let help = "write COLUMN=VALUE, where the value is a number, a text in single quotes, true, false or \
+                    null; calculate others with `lancet sql` into a file, and `lancet table merge` it";
+        let refused = |message: String| format!("{message}; {help}");
+        let mut tokens = tokens(text).map_err(refused)?.into_iter();
+        let column = match tokens.next() {
+            Some(Token::Name(name) | Token::Word(name)) => name,
+            _ => return Err(help.into()),
+        };
+        match (tokens.next(), tokens.next().as_ref().and_then(Literal::of), tokens.next()) {
+            (Some(Token::Op(Comparison::Eq)), Some(value), None) => Ok(Self { column, value }),
+            _ => Err(help.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::Field;
+
+    use super::*;
+
+    fn schema() -> Schema {
+        let inner = vec![Field::new("city", DataType::Utf8, true)];
+        Schema::new(vec![
+            Field::new("n", DataType::Int32, true),
+            Field::new("f", DataType::Float32, true),
+            Field::new("ok", DataType::Boolean, true),
+            Field::new("day", DataType::Date32, true),
+            Field::new("a", DataType::Struct(inner.into()), true),
+        ])
+    }
+
+    fn filter(text: &str) -> Result<String, String> {
+        Ok(format!("{:?}", text.parse::<Condition>()?.filter(&schema())?))
+    }
+
+    #[test]
+    fn and_binds_closer_than_or_and_not_closest() {
+        let one = filter("n = 1 OR n = 2 AND NOT ok").unwrap();
+        assert_eq!(one, filter("(n = 1) or ((n = 2) and (not (ok)))").unwrap());
+        assert_ne!(one, filter("(n = 1 OR n = 2) AND NOT ok").unwrap());
+    }
+
+    #[test]
+    fn values_are_those_of_the_column() {
+        for good in [
+            "n > 2.5",
+            "n = 99999999999999999999",
+            "f = 0.1",
+            "day >= '2024-01-01'",
+            "a.city = 'Bern'",
+            "\"a.city\" IS NOT NULL",
+            "n IN (1, 2) AND a.city NOT IN ('x')",
+            "ok = true",
+        ] {
+            filter(good).unwrap();
+        }
+        for (bad, expected) in [
+            ("m = 1", "there is no column `m`; there are n, f, ok, day, a"),
+            ("a.town = 'x'", "there is no column `a.town`"),
+            ("n = '1'", "column `n`: `'1'` is no Int32; write numbers without quotes"),
+            ("a.city = 1", "texts in single quotes"),
+            ("n = null", "IS NULL"),
+            ("n", "neither true nor false"),
+            ("day = '1.1.2024'", "column `day`"),
+            ("n IN ()", "a value is missing"),
+            ("n = 1 n", "goes on where it should end"),
+            ("n = m", "`m` is no value"),
+            ("upper(n) = 1", "goes on"),
+            ("(n = 1", "a ) is missing"),
+            ("", "a column is missing"),
+        ] {
+            let message = filter(bad).unwrap_err();
+            assert!(message.contains(expected), "{bad}: {message}");
+        }
+    }
+
+    #[test]
+    fn deep_nests_are_refused() {
+        let deep = format!("{}n = 1{}", "(".repeat(10_000), ")".repeat(10_000));
+        assert!(filter(&deep).unwrap_err().contains("nests deeper"));
+        assert!(filter(&format!("{}ok", "not ".repeat(10_000))).is_err());
+    }
+
+    #[test]
+    fn assignments() {
+        let set = |text: &str| text.parse::<Assignment>();
+        assert_eq!(set("n=3").unwrap().value, Literal::Number("3".into()));
+        assert_eq!(set("a.city = 'it''s'").unwrap().column, "a.city");
+        assert_eq!(set("n=NULL").unwrap().value, Literal::Null);
+        for bad in ["n", "n=", "n=m", "n=1+1", "n>1", "=1", "n=1 2"] {
+            assert!(set(bad).unwrap_err().contains("COLUMN=VALUE"), "{bad}");
+        }
+    }
+}
