@@ -9,7 +9,6 @@
 
 use std::str::FromStr;
 
-use arrow_array::Array;
 use arrow_schema::{DataType, Schema};
 use lancet::{Comparison, Filter};
 

@@ -60,7 +60,7 @@ fn table_verbs_create_from_files() {
     let dir = with_table("tv-create");
     assert_eq!(rows(&dir, "t"), THREE);
     assert_eq!(
-        dir.lancet("inspect t --json").ok().matches("\"data/").count(),
+        dir.lancet("inspect t --json").ok().matches("\"physical_rows\"").count(),
         2,
         "files of two rows"
     );
@@ -208,7 +208,7 @@ fn table_verbs_delete() {
 fn table_verbs_delete_refuses() {
     let dir = with_table("tv-delete-refused");
     let unknown = words(&dir, &["delete", "t", "--where", "prize > 1"]).failed();
-    assert_eq!(unknown, "t: there is no column `prize`; there are id, name, price");
+    assert_eq!(unknown, "there is no column `prize`; there are id, name, price");
     let range = dir.lancet("table delete t --rows 3").failed();
     assert_eq!(range, "t: row 3 does not exist; the file has 3 rows");
     for usage in [
@@ -356,7 +356,7 @@ fn table_verbs_columns() {
         ("add-column t --values t.csv", "id"),
     ] {
         let message = dir.lancet(&format!("table {args}")).failed();
-        assert!(message.starts_with("t: ") && message.contains(expected), "{args}: {message}");
+        assert!(message.contains(expected), "{args}: {message}");
     }
     dir.write("short.csv", "y\n1\n");
     dir.lancet("table add-column t --values short.csv").failed();
@@ -379,10 +379,10 @@ fn table_verbs_compact_and_cleanup() {
             &done["deleted_rows"],
             &done["rows"]
         ),
-        (&json!(4), &json!(1), &json!(1), &json!(5))
+        (&json!(3), &json!(1), &json!(1), &json!(5))
     );
     assert_eq!(rows(&dir, "t"), before);
-    assert_eq!(dir.lancet("table compact t").stderr, "");
+    assert_eq!(dir.lancet("table compact t").stderr, "t: version 4: nothing to do\n");
     report(&dir, "tag t first --version 1");
 
     // A week is the default, so that nothing goes.
@@ -474,7 +474,7 @@ fn table_verbs_conflict() {
     report(&dir, "append t t.csv");
     child.stdin.take().unwrap().write_all(b"x\n1\n2\n3\n").unwrap();
     let refused = Ran::new("add-column", child.wait_with_output().unwrap()).failed();
-    assert!(refused.starts_with("t: ") && refused.contains("version 2"), "{refused}");
+    assert!(refused.contains("version 2 (Append) came first"), "{refused}");
     assert_eq!(rows(&dir, "t").len(), 6);
     assert_eq!(versions(&dir), [1, 2]);
 }
@@ -504,7 +504,7 @@ fn table_verbs_interrupted_leave_no_version() {
         let ended = child.wait_with_output().unwrap();
         let told = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.signal(), Some(signal as i32), "{told}");
-        assert_eq!(told, "error: t: cancelled; the table is as it was\n");
+        assert_eq!(told, "error: cancelled; the table is as it was\n");
         assert!(!dir.path("t/_versions").exists());
         assert_eq!(std::fs::read_dir(dir.path("t/data")).unwrap().count(), 0, "rubbish");
     }
