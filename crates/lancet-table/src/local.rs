@@ -6,7 +6,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 
@@ -224,7 +224,8 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>> {
             if known.is_dir() {
                 folders.push(path);
             } else if known.is_file() {
-                let modified = known.modified().unwrap_or(UNIX_EPOCH);
+                // A file whose age nobody knows may be new, and must not be cleaned up.
+                let modified = known.modified().unwrap_or_else(|_| SystemTime::now());
                 found.push(Entry { path, bytes: known.len(), modified });
             }
         }
