@@ -148,8 +148,11 @@ fn together(zones: &[Band], most: usize) -> Vec<Band> {
     zones.chunks(size).map(join).collect()
 }
 
+/// A number for each zone, if it has a bound.
+type Numbers = Vec<Option<f64>>;
+
 /// Bounds as numbers that are ordered as they are.
-fn numbers(min: &ArrayRef, max: &ArrayRef) -> Option<(Vec<Option<f64>>, Vec<Option<f64>>)> {
+fn numbers(min: &ArrayRef, max: &ArrayRef) -> Option<(Numbers, Numbers)> {
     let both = match min.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
             let (min, max) = (bytes(min)?, bytes(max)?);

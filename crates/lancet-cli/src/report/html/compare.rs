@@ -34,13 +34,13 @@ fn sizes(page: &mut Markup, both: &Comparison) {
     text(page, "Lance format", &|side| side.version.clone());
     text(page, "written by", &|side| side.writer.into());
     text(page, "rows", &|side| units::count(side.rows));
-    let numbers: [(&'static str, fn(&Side) -> u64); 3] = [
-        ("bytes of the file", |side| side.bytes),
-        ("bytes of pages", |side| side.data_bytes),
-        ("bytes of metadata", |side| side.metadata_bytes),
+    let of = |number: fn(&Side) -> u64| [number(&both.sides[0]), number(&both.sides[1])];
+    let numbers = [
+        ("bytes of the file", of(|side| side.bytes)),
+        ("bytes of pages", of(|side| side.data_bytes)),
+        ("bytes of metadata", of(|side| side.metadata_bytes)),
     ];
-    for (what, of) in numbers {
-        let [a, b] = [of(&both.sides[0]), of(&both.sides[1])];
+    for (what, [a, b]) in numbers {
         page.raw("<tr>").element("th", &[("scope", "row")], what);
         page.element("td", &[("class", "num")], units::count(a));
         page.element("td", &[("class", "num")], units::count(b));

@@ -14,7 +14,7 @@ const START: [u32; 8] = [
 /// The fractional parts of the cube roots of the first 64 primes.
 fn constants() -> [u32; 64] {
     let mut constants = [0; 64];
-    let is_prime = |n: u32| (2..n).take_while(|d| d * d <= n).all(|d| n % d != 0);
+    let is_prime = |n: u32| (2..n).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
     let primes = (2..).filter(|n| is_prime(*n));
     for (constant, prime) in constants.iter_mut().zip(primes) {
         *constant = cube_root_fraction(prime);
