@@ -21,6 +21,11 @@ def _column(name: str, values: Any) -> tuple[str, Any]:
         return "arrow", values
     if hasattr(values, "combine_chunks"):
         return "arrow", values.combine_chunks()
+    if type(values).__module__.startswith("polars") and hasattr(values, "to_frame"):
+        # A series: as an array of numpy, whole numbers with nulls would become others.
+        return "arrow", _lancet.Data.from_arrow(values.to_frame()).combine().column(0)
+    if hasattr(values, "mask") and hasattr(values, "filled"):
+        raise TypeError(f"column `{name}` is a masked array; give a list with None, or an Arrow array")
     if hasattr(values, "detach") and hasattr(values, "numpy"):
         values = values.detach().cpu().numpy()
     if not hasattr(values, "__array_interface__") and hasattr(values, "to_numpy"):

@@ -94,10 +94,12 @@ class ObjectSource:
     __slots__ = ("file", "lock")
 
     def __init__(self, file: Any) -> None:
+        import os
         import threading
 
         self.file = file
         self.lock = threading.Lock()
+        self.pid = os.getpid()
 
     def open(self, options: Mapping[str, Any]) -> _lancet.Reader:
         with self.lock:
@@ -108,8 +110,21 @@ class ObjectSource:
 
     def read_ranges(self, ranges: list[tuple[int, int]]) -> list[bytes]:
         """Bytes from start to end, for each pair."""
+        self._check_process()
         with self.lock:
             return [self._read(start, end) for start, end in ranges]
+
+    def _check_process(self) -> None:
+        """Files in memory are copied by a fork; others share where they stand, so that reads would mix."""
+        import io
+        import os
+        import threading
+
+        if self.pid == os.getpid():
+            return
+        if not isinstance(self.file, io.BytesIO):
+            raise OSError("a file object cannot be read after a fork; open the file by its path")
+        self.lock, self.pid = threading.Lock(), os.getpid()
 
     def _read(self, start: int, end: int) -> bytes:
         self.file.seek(start)
@@ -143,7 +158,9 @@ class StoreSource:
         import obstore
 
         size = obstore.head(self.store, self.path)["size"]
-        return _lancet.Reader.from_object(self, size, dict(options))
+        # One request asks for many ranges. Helpers would wait for the interpreter while one who holds it, a library that
+        # pulls a stream, waits for them.
+        return _lancet.Reader.from_object(self, size, {"threads": 1, **{k: v for k, v in options.items() if v is not None}})
 
     def read_ranges(self, ranges: list[tuple[int, int]]) -> list[bytes]:
         """Bytes from start to end, for each pair."""

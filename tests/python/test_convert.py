@@ -104,6 +104,7 @@ def test_columns_of_numpy_and_lists() -> None:
         "chunked": pa.chunked_array([[1], [2, 3]]),
         "series": pandas.Series([1.5, 2.5, 3.5]),
         "frame": polars.Series([1, 2, 3]),
+        "nulls": polars.Series([2**60 + 1, None, 3]),
     }
     file = lancet.open(written(columns))  # type: ignore[arg-type]
     found = file.read()
@@ -117,6 +118,9 @@ def test_columns_of_numpy_and_lists() -> None:
         assert found[name].to_pylist() == columns[name], name
     assert found["bytes"].to_pylist() == [b"x", None, b"z"] and found["arrow"].to_pylist() == [{"x": 1}, None, {"x": 3}]
     assert found["series"].to_pylist() == [1.5, 2.5, 3.5] and found["frame"].to_pylist() == found["chunked"].to_pylist() == [1, 2, 3]
+    assert found["nulls"].to_pylist() == [2**60 + 1, None, 3]
+    with pytest.raises(TypeError, match="masked array"):
+        lancet.Table({"a": np.ma.masked_array([1, 2], [True, False])})
     with lancet.Writer(io.BytesIO(), found.schema) as writer:
         writer.write(columns)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`b` has 1 rows"):

@@ -22,6 +22,12 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         lancet.open(tmp_path)
 
 
+def test_masks_are_not_rows() -> None:
+    file = lancet.open(written({"a": [1, 2, 3]}))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="mask"):
+        file.take([True, False, True])
+
+
 def test_columns_that_are_not_there(in_samples: Path) -> None:
     file = lancet.open("cities.lance")
     tries = [

@@ -11,7 +11,7 @@ use lancet::RowRanges;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBool, PyDict, PyList};
 
 use crate::capsules::array_in;
 use crate::errors::no_row;
@@ -61,6 +61,9 @@ fn of_sequence(object: &Bound<'_, PyAny>) -> PyResult<Vec<i128>> {
             "rows are whole numbers in a list, a range or an array, not a value of type {name}"
         ))
     };
+    if object.get_item(0).is_ok_and(|first| first.is_instance_of::<PyBool>()) {
+        return Err(PyTypeError::new_err("rows are whole numbers, not a mask of true and false"));
+    }
     if let Ok(rows) = object.extract::<Vec<i64>>() {
         return Ok(rows.into_iter().map(i128::from).collect());
     }

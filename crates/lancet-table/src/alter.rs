@@ -133,11 +133,13 @@ impl<S: Storage> Opened<S> {
     /// A change of all fragments and of the schema.
     pub(crate) fn merge(&self, fragments: Vec<Fragment>, fields: Vec<Field>) -> Operation {
         let schema_metadata = self.manifest().schema_metadata.clone();
+        let is_old = |field: &Field| self.manifest().fields.iter().any(|old| old.id == field.id);
         Operation::Merge(Merge {
             fragments,
+            // Rows that are appended meanwhile have no values of new fields.
+            preserves_nullability: fields.iter().all(|field| field.nullable || is_old(field)),
             fields,
             schema_metadata,
-            preserves_nullability: true,
             ..Merge::default()
         })
     }

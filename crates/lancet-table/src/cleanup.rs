@@ -12,7 +12,8 @@ use crate::cleanup_plan::{CleanupOptions, Named, Sorted, Whose, sort};
 use crate::commit::note_latest;
 use crate::data_file::DATA_DIR;
 use crate::deletion::DELETIONS_DIR;
-use crate::error::Result;
+use crate::error::{Problem, Result};
+use crate::flags;
 use crate::indexes::INDICES_DIR;
 use crate::manifest::Manifest;
 use crate::names::{Naming, VERSIONS_DIR, VersionName};
@@ -59,6 +60,7 @@ impl Found {
 impl<S: Storage> Opened<S> {
     /// Cleans up the table or branch that is open. Other branches only count for what they need.
     pub(crate) async fn cleanup(&self, options: &CleanupOptions) -> Result<Cleanup> {
+        self.check_refs_root()?;
         let storage = self.storage();
         let now = SystemTime::now();
         let found = self.versions_in(&self.root).await?;
@@ -71,6 +73,9 @@ impl<S: Storage> Opened<S> {
         let mut goes = Vec::new();
         for (version, (name, entry)) in &found.files {
             let file = self.read_version(&self.root, *name).await?;
+            let broken = |problem: Problem| problem.in_file(&file.manifest.file);
+            // Other writers may name files in ways that are not known here.
+            flags::check_writable(file.manifest.writer_flags).map_err(broken)?;
             let written = written_at(&file.manifest, entry);
             let is_kept = name.naming == Naming::Detached
                 || pinned.contains(version)
@@ -98,6 +103,8 @@ impl<S: Storage> Opened<S> {
                 storage.delete(&self.root.join(VERSIONS_DIR).join(name.file_name())).await?;
             }
             storage.sync_folder(&self.root.join(VERSIONS_DIR)).await?;
+            // A slow writer may have put an older note back.
+            self.note_newest(&found).await;
             self.keep_newer(&found, &others, &mut kept).await?;
         }
         let bytes = manifests.iter().map(|(_, entry)| entry.bytes);

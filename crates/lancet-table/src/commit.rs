@@ -357,7 +357,7 @@ async fn put_version<S: Storage>(
         Ok(put) => put,
         // It may have been taken all the same, by us or by somebody else: whoever is there tells.
         Err(error) => match storage.read(path, u64::MAX).await {
-            Ok(there) => is_ours(path, there, transaction),
+            Ok(there) => is_ours(path, there, transaction).map_err(uncertain)?,
             Err(Error::Io { source, .. })
                 if S::HAS_HINT && source.kind() == std::io::ErrorKind::NotFound =>
             {
@@ -370,7 +370,7 @@ async fn put_version<S: Storage>(
     let put = match put {
         // A request that was repeated on the way finds what it has put itself.
         Put::Taken => match storage.read(path, u64::MAX).await {
-            Ok(there) => is_ours(path, there, transaction),
+            Ok(there) => is_ours(path, there, transaction).map_err(uncertain)?,
             Err(_) if S::HAS_HINT => Put::Taken,
             // Files that ours may name must stay.
             Err(error) => return Err(uncertain(error)),
@@ -384,15 +384,13 @@ async fn put_version<S: Storage>(
     Ok(put)
 }
 
-/// Whether a version is that of a transaction.
-fn is_ours(path: &Path, bytes: Bytes, transaction: &Transaction) -> Put {
+/// Whether a version is that of a transaction. One that cannot be read may be ours, so that files that it may name
+/// must stay.
+fn is_ours(path: &Path, bytes: Bytes, transaction: &Transaction) -> Result<Put> {
     let limits = Default::default();
-    let there = VersionFile::parse(&shown(path), bytes, &limits);
-    let there = there.and_then(|file| file.transaction(&limits));
-    match there {
-        Ok(Some(there)) if there.uuid == transaction.uuid => Put::Done,
-        _ => Put::Taken,
-    }
+    let there = VersionFile::parse(&shown(path), bytes, &limits)?.transaction(&limits)?;
+    let is_ours = there.is_some_and(|there| there.uuid == transaction.uuid);
+    Ok(if is_ours { Put::Done } else { Put::Taken })
 }
 
 /// Notes the latest version for those who do not list. A note that is too low could mislead them, so one that cannot be

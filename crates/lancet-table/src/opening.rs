@@ -137,19 +137,19 @@ impl<S: Storage> Opened<S> {
     }
 
     pub(crate) async fn tags(&self) -> Result<Vec<Tag>> {
-        let storage = &self.reads.files.storage;
-        let mut names = storage.list(&self.main.join(TAGS_DIR)).await?.unwrap_or_default();
+        let (storage, main) = (&self.reads.files.storage, self.refs_root());
+        let mut names = storage.list(&main.join(TAGS_DIR)).await?.unwrap_or_default();
         names.sort_unstable();
         let mut tags = Vec::new();
         for name in names.iter().filter_map(|file| Tag::name_of_file(file)) {
-            tags.push(read_tag(storage, &self.main, &name).await?);
+            tags.push(read_tag(storage, &main, &name).await?);
         }
         Ok(tags)
     }
 
     pub(crate) async fn branches(&self) -> Result<Vec<Branch>> {
         let storage = &self.reads.files.storage;
-        let folder = self.main.join(BRANCHES_DIR);
+        let folder = self.refs_root().join(BRANCHES_DIR);
         let mut names = storage.list(&folder).await?.unwrap_or_default();
         names.sort_unstable();
         let mut branches = Vec::new();

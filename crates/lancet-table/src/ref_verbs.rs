@@ -32,6 +32,15 @@ use crate::version_file::VersionFile;
 /// A tag or a branch is a file of some hundred bytes.
 const MAX_REF_BYTES: u64 = 1 << 20;
 
+/// The folders of a table or branch.
+const FOLDERS: [&str; 5] = [VERSIONS_DIR, TRANSACTIONS_DIR, DELETIONS_DIR, INDICES_DIR, DATA_DIR];
+
+/// Whether the folder of a branch is below one of the folders of another.
+fn lies_inside(branch: &str, other: &str) -> bool {
+    let below = branch.strip_prefix(other).and_then(|rest| rest.strip_prefix('/'));
+    below.and_then(|below| below.split('/').next()).is_some_and(|part| FOLDERS.contains(&part))
+}
+
 /// Tags.
 impl<S: Storage> Opened<S> {
     /// The branch of the open version; `None` for the main one.
@@ -42,6 +51,17 @@ impl<S: Storage> Opened<S> {
     /// The folder of the main table, also where the folder of a branch was opened.
     pub(crate) fn refs_root(&self) -> PathBuf {
         main_root(&self.root, self.branch()).unwrap_or_else(|| self.main.clone())
+    }
+
+    /// An error where the tags and branches of the main table cannot be found: its branch was opened by a path that does
+    /// not lead through `tree/`.
+    pub(crate) fn check_refs_root(&self) -> Result<()> {
+        if self.branch().is_some() && self.refs_root() == self.root {
+            let what =
+                "open the main table and check out the branch: its tags and other branches count";
+            return Err(Error::invalid(format!("{}: is a branch; {what}", self.root.display())));
+        }
+        Ok(())
     }
 
     /// The name of the open version.
@@ -84,7 +104,9 @@ impl<S: Storage> Opened<S> {
         let at = self.origin().await?;
         let bytes = ref_files::moved_tag(&shown(&path), &old, at, SystemTime::now())?;
         self.storage().replace(&path, bytes.into(), Durability::Synced).await?;
-        self.sync_folder_of(&path).await
+        self.sync_folder_of(&path).await?;
+        // A cleanup that had not seen the tag may have removed the version.
+        self.origin().await.map(drop).map_err(|_| self.gone(self.manifest().version))
     }
 
     pub(crate) async fn delete_tag(&self, name: &str) -> Result<()> {
@@ -121,6 +143,10 @@ impl<S: Storage> Opened<S> {
 impl<S: Storage> Opened<S> {
     pub(crate) async fn create_branch(&self, name: &str) -> Result<Self> {
         ref_files::check_new_branch(name)?;
+        if name.split('/').skip(1).any(|part| FOLDERS.contains(&part)) {
+            let what = "a part of it is the name of a folder that tables have";
+            return Err(Error::invalid(format!("`{name}` cannot be the name of a branch: {what}")));
+        }
         let main = self.refs_root();
         let branches = main.join(BRANCHES_DIR);
         let path = branches.join(ref_files::branch_file_name(name));
@@ -155,7 +181,14 @@ impl<S: Storage> Opened<S> {
     /// Removes a branch, and what is left of one that was not finished.
     pub(crate) async fn delete_branch(&self, name: &str) -> Result<()> {
         ref_files::check_new_branch(name)?;
+        self.check_refs_root()?;
         for branch in self.branches().await? {
+            if lies_inside(&branch.name, name) {
+                let other = branch.name;
+                return Err(Error::invalid(format!(
+                    "the branch `{other}` lies among the files of `{name}`; delete `{other}` first"
+                )));
+            }
             if branch.parent.as_deref() == Some(name) {
                 let other = branch.name;
                 return Err(Error::invalid(format!(
@@ -179,7 +212,7 @@ impl<S: Storage> Opened<S> {
         // Below the folder of a branch may be that of another: `a` and `a/b`.
         let root = main.join(TREE_DIR).join(name);
         let mut found = false;
-        for folder in [VERSIONS_DIR, TRANSACTIONS_DIR, DELETIONS_DIR, INDICES_DIR, DATA_DIR] {
+        for folder in FOLDERS {
             let folder = root.join(folder);
             for entry in self.storage().entries(&folder).await? {
                 self.storage().delete(&folder.join(entry.path)).await?;

@@ -211,6 +211,7 @@ impl<S: Storage> Opened<S> {
         match rows {
             TableRows::Numbers(numbers) => self.reads.rows_by_number(numbers).await,
             TableRows::Ranges(ranges) => {
+                self.check_ranges(ranges).await?;
                 let numbers: Vec<u64> = ranges.iter().cloned().flatten().collect();
                 self.reads.rows_by_number(&numbers).await
             }
@@ -219,11 +220,8 @@ impl<S: Storage> Opened<S> {
         }
     }
 
-    /// The offsets of the rows that are meant, by the places of their fragments. Ranges stay ranges: they may be long.
-    async fn find_offsets(&self, rows: &TableRows) -> Result<BTreeMap<usize, RoaringBitmap>> {
-        let TableRows::Ranges(ranges) = rows else {
-            return offsets_of(&self.find_rows(rows).await?);
-        };
+    /// An error if a range goes beyond the rows. The number of the first row of each fragment, and of all rows.
+    async fn check_ranges(&self, ranges: &RowRanges) -> Result<&[u64]> {
         let starts = self.reads.starts().await?;
         let num_rows = starts.last().copied().unwrap_or(0);
         if let Some(range) = ranges.iter().find(|range| range.end > num_rows) {
@@ -232,6 +230,15 @@ impl<S: Storage> Opened<S> {
                 "row {row} is out of range: there are {num_rows} rows, counted from 0"
             )));
         }
+        Ok(starts)
+    }
+
+    /// The offsets of the rows that are meant, by the places of their fragments. Ranges stay ranges: they may be long.
+    async fn find_offsets(&self, rows: &TableRows) -> Result<BTreeMap<usize, RoaringBitmap>> {
+        let TableRows::Ranges(ranges) = rows else {
+            return offsets_of(&self.find_rows(rows).await?);
+        };
+        let starts = self.check_ranges(ranges).await?;
         let mut offsets = BTreeMap::new();
         for (place, (first, end)) in starts.iter().zip(starts.iter().skip(1)).enumerate() {
             let within = rows_within(ranges, *first..*end);

@@ -343,6 +343,29 @@ fn blobs_go_along() {
 
 /// Some append, some delete, some compact, some change columns, one cleans up: each acknowledged row is there once.
 #[test]
+fn the_folder_of_a_branch_knows_the_tags_of_its_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("cities.lance");
+    let table = Table::create(&folder, reader(&cities(0..10))).unwrap();
+    let mut branch = table.create_branch("exp").unwrap();
+    branch.append(reader(&cities(10..20))).unwrap();
+    branch.create_tag("twenty").unwrap();
+    branch.append(reader(&cities(20..30))).unwrap();
+
+    let opened = Table::open(folder.join("tree/exp")).unwrap();
+    assert_eq!(opened.tags().unwrap().len(), 1);
+    let now = CleanupOptions::default().with_older_than(Duration::ZERO);
+    opened.cleanup(&now).unwrap();
+    let tagged = Table::open(&folder).unwrap().checkout(At::Tag("twenty".into())).unwrap();
+    assert_eq!(keys(&tagged), (0..20).collect::<Vec<_>>());
+    // The tag needs the branch, whoever asks.
+    assert!(opened.delete_branch("exp").is_err());
+    // It would lie among the files of the other.
+    assert!(table.create_branch("exp/data").is_err());
+    table.create_branch("exp/more").unwrap();
+}
+
+#[test]
 fn several_writers_at_the_same_time() {
     for stable in [false, true] {
         let folder = tempfile::tempdir().unwrap();

@@ -74,8 +74,7 @@ pub fn folder(table: &Path) -> Result<PathBuf> {
         Place::Disk(folder) => Ok(folder),
         Place::Standard => Err(Error::usage("a table is a folder, and - is standard input")),
         Place::Url(_) => Err(Error::new(
-            "tables in stores cannot be changed by this program; `lancet-table` and the Python \
-             package can",
+            "tables in stores cannot be changed by this program; the library `lancet-table` can",
         )
         .about(table)),
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Schema};
 use arrow_select::take::take_record_batch;
 use lancet_table::{Error as TableError, Table, TableChange, TableRows, TableWriteOptions};
@@ -121,15 +122,24 @@ fn plain(data_type: &DataType) -> &DataType {
 fn keys_of(columns: &[ArrayRef]) -> Result<impl Fn(usize) -> Option<Vec<u8>> + '_, String> {
     let keys = columns.iter().map(|array| Keys::new(array.as_ref()));
     let keys = keys.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
-    let nulls: Vec<_> = columns.iter().map(|array| array.logical_nulls()).collect();
+    let mut nulls = Vec::new();
+    columns.iter().for_each(|array| add_nulls(array.as_ref(), &mut nulls));
     Ok(move |row: usize| {
-        if nulls.iter().flatten().any(|nulls| nulls.is_null(row)) {
+        if nulls.iter().any(|nulls: &NullBuffer| nulls.is_null(row)) {
             return None;
         }
         let mut key = Vec::new();
         keys.iter().for_each(|keys| keys.write(row, &mut key));
         Some(key)
     })
+}
+
+/// The nulls of a key, and of fields inside it: `--on a.id` comes as a struct.
+fn add_nulls(array: &dyn Array, nulls: &mut Vec<NullBuffer>) {
+    nulls.extend(array.logical_nulls());
+    if let Some(array) = array.as_struct_opt() {
+        array.columns().iter().for_each(|child| add_nulls(child.as_ref(), nulls));
+    }
 }
 
 impl Source {

@@ -61,8 +61,9 @@ impl<'a> Draft<'a> {
             });
         };
         flags::check_writable(latest.manifest.writer_flags)?;
-        let version = latest.manifest.version.checked_add(1);
-        let version = version.ok_or_else(|| Problem::unsupported("no version follows 2^64-1"))?;
+        // The highest bit marks detached versions.
+        let version = latest.manifest.version.checked_add(1).filter(|next| next >> 63 == 0);
+        let version = version.ok_or_else(|| Problem::unsupported("no version follows 2^63-1"))?;
         let has = |flag| latest.manifest.writer_flags.contains(flag);
         Ok(Self {
             manifest: Manifest { version, ..latest.manifest.without_fragments() },

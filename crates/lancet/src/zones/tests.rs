@@ -163,7 +163,7 @@ fn map_of(values: Vec<Option<i64>>) -> ZoneMap {
     let num_rows = values.len() as u64;
     let values: ArrayRef = Arc::new(Int64Array::from(values));
     let mut zones = Gatherer::new(values.data_type(), 4, 64).unwrap();
-    zones.push(&values, None).unwrap();
+    zones.push(&values, values.nulls()).unwrap();
     ZoneMap::new(4, num_rows, &zones.finish().unwrap()).unwrap()
 }
 
