@@ -266,7 +266,7 @@ mod tests {
         };
         assert_eq!(sizes(&[1, 2, 3, 4], 1), [[1, 2, 3, 4]]);
         assert_eq!(sizes(&[10, 10, 10, 10], 2), [[10, 10], [10, 10]]);
-        assert_eq!(sizes(&[100, 1, 1, 1], 2), [vec![100, 1, 1, 1]].as_slice());
+        assert_eq!(sizes(&[100, 1, 1, 1], 2), [vec![100], vec![1, 1, 1]].as_slice());
         assert_eq!(sizes(&[5, 5, 100, 5], 3), [vec![5, 5], vec![100], vec![5]].as_slice());
         assert_eq!(sizes(&[0, 0], 2), [[0], [0]]);
         assert_eq!(sizes(&[7; 10], 64).len(), 10);
