@@ -106,6 +106,7 @@ fn errors_say_what_to_do() {
         failed(&format!("SELECT count(k) FROM '{name}'"), "is a data file of a Lance table");
     }
     failed("SELECT count(k) FROM '.'", "no file is called so");
+    std::fs::remove_dir_all(dir.path("t.lance")).unwrap();
     unpacked(&dir, "broken_data_file_cut");
     failed("SELECT * FROM 't.lance'", "t.lance/data/");
 }
