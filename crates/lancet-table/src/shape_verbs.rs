@@ -34,7 +34,8 @@ impl Table {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// use lancet::arrow::array::{AsArray, Int64Array, RecordBatch};
+    /// use lancet::arrow::array::cast::AsArray;
+    /// use lancet::arrow::array::{Int64Array, RecordBatch};
     /// # use lancet::arrow::array::RecordBatchIterator;
     /// use lancet::arrow::schema::{DataType, Field, Schema};
     /// use lancet_table::{Table, TableWriteOptions};
