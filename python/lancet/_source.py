@@ -91,7 +91,7 @@ class BytesSource:
 class ObjectSource:
     """A file that an object reads: one with `seek` and `read`."""
 
-    __slots__ = ("file", "lock")
+    __slots__ = ("file", "lock", "pid")
 
     def __init__(self, file: Any) -> None:
         import os
