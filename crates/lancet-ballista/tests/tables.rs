@@ -25,7 +25,7 @@ use lancet_datafusion::{At, LanceFormatFactory, LanceSource, LanceTable, LanceTa
 fn unpacked(name: &str) -> tempfile::TempDir {
     let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lancet-table/tests/tables");
     let place = tempfile::tempdir().unwrap();
-    golden::write_into(&golden::unpack(&tables.join(name)), place.path());
+    golden::archive::write_into(&golden::archive::unpack(&tables.join(name)), place.path());
     place
 }
 

@@ -51,10 +51,6 @@ impl Found {
         let attached = self.files.values().filter(|(name, _)| name.naming != Naming::Detached);
         attached.map(|(name, _)| name.version)
     }
-
-    fn newer_than(&self, version: u64) -> usize {
-        self.attached().rev().take_while(|other| *other > version).count()
-    }
 }
 
 impl<S: Storage> Opened<S> {
@@ -71,15 +67,18 @@ impl<S: Storage> Opened<S> {
         }
         let pinned = self.pinned().await?;
         let mut goes = Vec::new();
+        let mut newer = found.attached().count();
+        // Oldest first; detached ones come last.
         for (version, (name, entry)) in &found.files {
             let file = self.read_version(&self.root, *name).await?;
             let broken = |problem: Problem| problem.in_file(&file.manifest.file);
             // Other writers may name files in ways that are not known here.
             flags::check_writable(file.manifest.writer_flags).map_err(broken)?;
             let written = written_at(&file.manifest, entry);
+            newer = newer.saturating_sub(1);
             let is_kept = name.naming == Naming::Detached
                 || pinned.contains(version)
-                || !options.expires(written, found.newer_than(*version), now);
+                || !options.expires(written, newer, now);
             if is_kept {
                 self.keep(&file, &mut kept)?;
             } else {

@@ -64,7 +64,6 @@ enum Need {
 }
 
 impl CompactOptions {
-    #[allow(clippy::cast_precision_loss)] // a share
     fn need(&self, counts: &Counts) -> Need {
         let all = counts.live.saturating_add(counts.deleted);
         let share = counts.deleted as f64 / all.max(1) as f64;

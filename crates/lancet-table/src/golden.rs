@@ -15,7 +15,7 @@ pub(crate) fn tables() -> Vec<(String, BTreeMap<String, Vec<u8>>)> {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             if name.ends_with(".tar") && !name.starts_with("broken_") {
-                tables.insert(name, support::unpack(&path));
+                tables.insert(name, support::archive::unpack(&path));
             }
         }
     }

@@ -183,6 +183,8 @@ mod fault_tests;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod model_tests;
+#[cfg(test)]
 mod shape_fault_tests;
 #[cfg(test)]
 mod simulated;

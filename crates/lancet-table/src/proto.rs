@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::unknown::{Kept, Known};
+use crate::unknown::{Kept, known};
 
 /// One version of a table.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -226,15 +226,7 @@ pub(crate) struct DeletionFile {
     pub(crate) base_id: Option<u32>,
 }
 
-/// The numbers of the fields above.
-macro_rules! known {
-    ($($message:ident: $($tag:literal),+;)+) => {
-        $(impl Known for $message {
-            const TAGS: &'static [u32] = &[$($tag),+];
-        })+
-    };
-}
-
+// The numbers of the fields above.
 known! {
     Manifest: 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 21, 22, 23, 24;
     WriterVersion: 1, 2;

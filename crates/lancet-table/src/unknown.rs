@@ -70,6 +70,16 @@ pub(crate) trait Known: Message + Default + Clone + PartialEq {
     const TAGS: &'static [u32];
 }
 
+/// Tells the numbers of the fields of messages.
+macro_rules! known {
+    ($($message:ident: $($tag:literal),+;)+) => {
+        $(impl $crate::unknown::Known for $message {
+            const TAGS: &'static [u32] = &[$($tag),+];
+        })+
+    };
+}
+pub(crate) use known;
+
 /// A message, and the fields of it that are not known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Kept<M> {

@@ -255,8 +255,8 @@ fn every_version_has_the_rows_it_should_have() {
             let name = entry["name"].as_str().unwrap();
             println!("{name}");
             let place = tempfile::tempdir().unwrap();
-            let files = support::unpack(&folder.join(entry["file"].as_str().unwrap()));
-            support::write_into(&files, place.path());
+            let files = support::archive::unpack(&folder.join(entry["file"].as_str().unwrap()));
+            support::archive::write_into(&files, place.path());
             let mut options = TableOptions::default();
             if name.starts_with("shallow_clone") {
                 // Clones read files of the table they were made from, which they may not by themselves.
@@ -308,8 +308,8 @@ fn broken_tables_are_refused() {
         for entry in index["broken"].as_array().unwrap() {
             let (name, at) = (entry["name"].as_str().unwrap(), entry["at"].as_str().unwrap());
             let place = tempfile::tempdir().unwrap();
-            support::write_into(
-                &support::unpack(&folder.join(entry["file"].as_str().unwrap())),
+            support::archive::write_into(
+                &support::archive::unpack(&folder.join(entry["file"].as_str().unwrap())),
                 place.path(),
             );
             let root = place.path().join("table");

@@ -77,9 +77,9 @@ fn each_table(act: impl Fn(&str, &Path, TableOptions) -> bool) {
             {
                 continue;
             }
-            let files = support::unpack(&folder.join(entry["file"].as_str().unwrap()));
+            let files = support::archive::unpack(&folder.join(entry["file"].as_str().unwrap()));
             let place = tempfile::tempdir().unwrap();
-            support::write_into(&files, place.path());
+            support::archive::write_into(&files, place.path());
             let mut options = TableOptions::default();
             for base in entry["bases"].as_array().into_iter().flatten() {
                 let text = |key: &str| base[key].as_str().map(str::to_owned);

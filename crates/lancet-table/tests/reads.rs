@@ -21,7 +21,7 @@ fn table(name: &str) -> Option<TempDir> {
         return None;
     };
     let place = tempfile::tempdir().unwrap();
-    support::write_into(&support::unpack(&found), place.path());
+    support::archive::write_into(&support::archive::unpack(&found), place.path());
     Some(place)
 }
 
@@ -204,7 +204,10 @@ fn sound_tables_are_found_sound_and_broken_ones_are_not() {
                 continue;
             }
             let place = tempfile::tempdir().unwrap();
-            support::write_into(&support::unpack(&folder.join(file)), place.path());
+            support::archive::write_into(
+                &support::archive::unpack(&folder.join(file)),
+                place.path(),
+            );
             let table = Table::open(place.path().join("table")).unwrap();
             let found = table.verify(|_| {}).unwrap();
             assert!(found.problems.is_empty() && found.unread.is_empty(), "{name}: {found:?}");
@@ -214,7 +217,10 @@ fn sound_tables_are_found_sound_and_broken_ones_are_not() {
         for entry in index["broken"].as_array().unwrap() {
             let (name, file) = (entry["name"].as_str().unwrap(), entry["file"].as_str().unwrap());
             let place = tempfile::tempdir().unwrap();
-            support::write_into(&support::unpack(&folder.join(file)), place.path());
+            support::archive::write_into(
+                &support::archive::unpack(&folder.join(file)),
+                place.path(),
+            );
             let Ok(table) = Table::open(place.path().join("table")) else { continue };
             let found = table.verify(|_| {}).unwrap();
             assert!(!found.problems.is_empty(), "{name}");

@@ -83,9 +83,9 @@ async fn rows_are_those_of_the_same_table_on_disk() {
                 continue;
             }
             println!("{name}");
-            let files = support::unpack(&folder.join(entry["file"].as_str().unwrap()));
+            let files = support::archive::unpack(&folder.join(entry["file"].as_str().unwrap()));
             let place = tempfile::tempdir().unwrap();
-            support::write_into(&files, place.path());
+            support::archive::write_into(&files, place.path());
             let here = Table::open(place.path().join("table")).unwrap();
             let there = StoreTable::open(stored(&files).await, "lake/table".into()).await.unwrap();
             assert_eq!(there.versions(), here.versions());
@@ -107,9 +107,9 @@ async fn rows_are_those_of_the_same_table_on_disk() {
 #[tokio::test]
 async fn blobs_are_read_by_ranges() {
     let Some(index) = support::shared("tables/index.json") else { return };
-    let files = support::unpack(&index.with_file_name("blob_v2_v22.tar"));
+    let files = support::archive::unpack(&index.with_file_name("blob_v2_v22.tar"));
     let place = tempfile::tempdir().unwrap();
-    support::write_into(&files, place.path());
+    support::archive::write_into(&files, place.path());
     let here = Table::open(place.path().join("table")).unwrap();
     let there = StoreTable::open(stored(&files).await, "lake/table".into()).await.unwrap();
     let (here_blobs, there_blobs) = (here.blobs("b").unwrap(), there.blobs("b").unwrap());
@@ -127,7 +127,7 @@ async fn blobs_are_read_by_ranges() {
 #[tokio::test]
 async fn a_store_is_asked_for_little() {
     let kept = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables/rebased_v20.tar");
-    let store = stored(&support::unpack(&kept)).await;
+    let store = stored(&support::archive::unpack(&kept)).await;
     let table = StoreTable::open(store.clone(), "lake/table".into()).await.unwrap();
     let asked = store.asked();
     assert_eq!(asked.len(), 2, "{asked:?}");

@@ -105,9 +105,9 @@ fn mutant(bytes: &[u8], random: &mut Random) -> Vec<u8> {
 
 fn damage(name: &str, is_wanted: fn(&str) -> bool, count: usize) {
     let tar = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables").join(name);
-    let files: BTreeMap<String, Vec<u8>> = support::unpack(&tar);
+    let files: BTreeMap<String, Vec<u8>> = support::archive::unpack(&tar);
     let place = tempfile::tempdir().unwrap();
-    support::write_into(&files, place.path());
+    support::archive::write_into(&files, place.path());
     let root = place.path().join("table");
     read_all(&root).unwrap();
     let wanted: Vec<&String> =
@@ -165,10 +165,10 @@ fn damaged_data_files() {
 #[test]
 fn version_folders_of_all_kinds() {
     let tar = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables/foreign_writer.tar");
-    let files = support::unpack(&tar);
+    let files = support::archive::unpack(&tar);
     let with = |change: &dyn Fn(&Path)| {
         let place = tempfile::tempdir().unwrap();
-        support::write_into(&files, place.path());
+        support::archive::write_into(&files, place.path());
         change(&place.path().join("table"));
         read_all(&place.path().join("table")).map_err(|error| error.to_string())
     };
@@ -203,7 +203,7 @@ fn version_folders_of_all_kinds() {
 fn write_forged(name: &str, change: impl FnOnce(&mut Manifest, &Path)) -> tempfile::TempDir {
     let tar = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables").join(name);
     let place = tempfile::tempdir().unwrap();
-    support::write_into(&support::unpack(&tar), place.path());
+    support::archive::write_into(&support::archive::unpack(&tar), place.path());
     let root = place.path().join("table");
     let mut manifest = Table::open(&root).unwrap().manifest().clone();
     change(&mut manifest, &root);

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use lancet_table::{Limits, Manifest, Naming, RowIds, Versions};
 use serde_json::{Value, json};
-use support::{json, shared, unpack, version_files};
+use support::archive::unpack;
+use support::{json, shared, version_files};
 
 type Files = BTreeMap<String, Vec<u8>>;
 

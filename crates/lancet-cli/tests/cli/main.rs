@@ -15,9 +15,6 @@ mod demo;
 mod endless;
 mod errors;
 mod foreign;
-#[cfg(feature = "sql")]
-#[path = "../../../lancet-table/tests/support/mod.rs"]
-mod golden;
 mod help;
 mod lancet;
 mod mutants;

@@ -58,7 +58,7 @@ async fn tags_and_branches_have_names() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR"));
     let kept = kept.join("../lancet-table/tests/tables/branches_v22.tar");
     let place = folder();
-    golden::write_into(&golden::unpack(&kept), place.path());
+    golden::archive::write_into(&golden::archive::unpack(&kept), place.path());
     let path = place.path().join("table");
     let ctx = session(2);
     let here = lancet_table::Table::open(&path).unwrap();

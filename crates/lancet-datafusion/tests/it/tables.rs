@@ -168,7 +168,7 @@ async fn every_version_has_the_rows_it_should_have() {
 
 fn folder_of(tar: &Path) -> TempDir {
     let place = folder();
-    golden::write_into(&golden::unpack(tar), place.path());
+    golden::archive::write_into(&golden::archive::unpack(tar), place.path());
     place
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::proto::{BasePath, DataFile, DataFragment, Field};
-use crate::unknown::{Kept, Known};
+use crate::unknown::{Kept, known};
 
 /// What made a version.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -221,15 +221,7 @@ pub(crate) struct UpdateBases {
     pub(crate) new_bases: Vec<Kept<BasePath>>,
 }
 
-/// The numbers of the fields above.
-macro_rules! known {
-    ($($message:ident: $($tag:literal),+;)+) => {
-        $(impl Known for $message {
-            const TAGS: &'static [u32] = &[$($tag),+];
-        })+
-    };
-}
-
+// The numbers of the fields above.
 known! {
     Transaction: 1, 2, 3, 4, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 113, 114;
     Append: 1;
