@@ -13,18 +13,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from datetime import timedelta
 from pathlib import Path
 
 import lance
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
 from compare import difference
 from drive import Failed, write_arrow
-from histories import COLUMNS, VERSION_COLUMNS, Column, check, word
+from histories import COLUMNS, VERSION_COLUMNS, Column, RowMaker, check, run_seeds, word
 
 
 class Program:
@@ -57,42 +55,14 @@ class Program:
         self.process.wait()
 
 
-class Twins:
+class Twins(RowMaker):
     """Two tables, and what may happen to both."""
 
     def __init__(self, place, seed, program):
-        self.rng = np.random.default_rng(seed)
         self.root, self.twin = str(place / 'table.lance'), str(place / 'twin.lance')
         self.program = program
-        self.storage = str(self.rng.choice(['2.0', '2.1', '2.2']))
-        self.stable = bool(self.rng.random() < 0.5)
-        self.next_key, self.names, self.kinds = 0, 0, {'k': None}
-        for _ in range(int(self.rng.integers(1, 5))):
-            self.kinds[self.new_name()] = self.choose_kind()
-        self.log = [f'{self.storage}, stable {self.stable}']
+        self.choose(seed, most_columns=4)
         self.create()
-
-    def choose_kind(self):
-        # In 2.0 a struct cannot be null, also not where a column is missing.
-        kinds = [c for c in COLUMNS if self.storage != '2.0' or 'struct' not in str(c.kind)]
-        return kinds[int(self.rng.integers(len(kinds)))]
-
-    def new_name(self):
-        self.names += 1
-        return f'c{self.names}'
-
-    def rows(self, count, names=None, keys=None):
-        if keys is None:
-            keys = range(self.next_key, self.next_key + count)
-            self.next_key += count
-        arrays, fields = [], []
-        for name, kind in self.kinds.items():
-            if names is not None and name not in names:
-                continue
-            array = pa.array(list(keys), pa.int64()) if kind is None else kind.array(self.rng, count)
-            arrays.append(array)
-            fields.append(pa.field(name, array.type))
-        return pa.table(arrays, schema=pa.schema(fields))
 
     def create(self):
         count, most = int(self.rng.choice([0, 1, 30, 200], p=[0.05, 0.05, 0.6, 0.3])), int(self.rng.choice([7, 50]))
@@ -350,17 +320,7 @@ def main():
     parser.add_argument('--dump', required=True)
     parser.add_argument('--seeds', default='0..60')
     parser.add_argument('--keep')
-    options = parser.parse_args()
-    first, end = map(int, options.seeds.split('..'))
-    start, versions, failures = time.time(), 0, 0
-    for seed in range(first, end):
-        try:
-            versions += run(seed, options)
-        except Failed as failed:
-            failures += 1
-            print(failed, file=sys.stderr)
-    print(f'{end - first} histories, {versions} versions, {failures} failures, {time.time() - start:.0f} s')
-    return 1 if failures else 0
+    return run_seeds(run, parser.parse_args(), 'histories')
 
 
 if __name__ == '__main__':

@@ -59,36 +59,27 @@ COLUMNS = [
 ]
 
 
-class History:
-    """A table, and what may happen to it."""
+class RowMaker:
+    """Random columns, and rows of them with new keys."""
 
-    def __init__(self, root, seed):
-        self.root, self.rng = str(root), np.random.default_rng(seed)
+    def choose(self, seed, most_columns):
+        """Draws a storage version, stable row ids or not, and columns."""
+        self.rng = np.random.default_rng(seed)
         self.storage = str(self.rng.choice(['2.0', '2.1', '2.2']))
         self.stable = bool(self.rng.random() < 0.5)
-        self.next_key = 0
-        self.names = 0
-        self.kinds = {'k': None}
-        for _ in range(int(self.rng.integers(1, 6))):
+        self.next_key, self.names, self.kinds = 0, 0, {'k': None}
+        for _ in range(int(self.rng.integers(1, most_columns + 1))):
             self.kinds[self.new_name()] = self.choose_kind()
         self.log = [f'{self.storage}, stable {self.stable}']
-        count = int(self.rng.choice([0, 1, 30, 300], p=[0.05, 0.05, 0.6, 0.3]))
-        lance.write_dataset(self.rows(count), self.root, data_storage_version=self.storage,
-                            enable_stable_row_ids=self.stable, max_rows_per_file=int(self.rng.choice([7, 50, 1000])))
 
     def choose_kind(self):
-        kinds = COLUMNS
         # In 2.0 a struct cannot be null, also not where a column is missing.
-        if self.storage == '2.0':
-            kinds = [c for c in COLUMNS if 'struct' not in str(c.kind)]
+        kinds = [c for c in COLUMNS if self.storage != '2.0' or 'struct' not in str(c.kind)]
         return kinds[int(self.rng.integers(len(kinds)))]
 
     def new_name(self):
         self.names += 1
         return f'c{self.names}'
-
-    def table(self):
-        return lance.dataset(self.root)
 
     def rows(self, count, names=None, keys=None):
         if keys is None:
@@ -102,6 +93,20 @@ class History:
             arrays.append(array)
             fields.append(pa.field(name, array.type))
         return pa.table(arrays, schema=pa.schema(fields))
+
+
+class History(RowMaker):
+    """A table, and what may happen to it."""
+
+    def __init__(self, root, seed):
+        self.root = str(root)
+        self.choose(seed, most_columns=5)
+        count = int(self.rng.choice([0, 1, 30, 300], p=[0.05, 0.05, 0.6, 0.3]))
+        lance.write_dataset(self.rows(count), self.root, data_storage_version=self.storage,
+                            enable_stable_row_ids=self.stable, max_rows_per_file=int(self.rng.choice([7, 50, 1000])))
+
+    def table(self):
+        return lance.dataset(self.root)
 
     def condition(self):
         choices = [
@@ -246,22 +251,26 @@ def run(seed, example, keep):
         shutil.rmtree(place)
 
 
+def run_seeds(run, options, what, failures=0):
+    """Runs a function of a seed, which gives how many versions it saw; the exit code, with the failures before."""
+    first, end = map(int, options.seeds.split('..'))
+    start, versions = time.time(), 0
+    for seed in range(first, end):
+        try:
+            versions += run(seed, options)
+        except Failed as failed:
+            failures += 1
+            print(failed, file=sys.stderr)
+    print(f'{end - first} {what}, {versions} versions, {failures} failures, {time.time() - start:.0f} s')
+    return 1 if failures else 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--example', required=True)
     parser.add_argument('--seeds', default='0..60')
     parser.add_argument('--keep')
-    options = parser.parse_args()
-    first, end = map(int, options.seeds.split('..'))
-    start, versions, failures = time.time(), 0, 0
-    for seed in range(first, end):
-        try:
-            versions += run(seed, options.example, options.keep)
-        except Failed as failed:
-            failures += 1
-            print(failed, file=sys.stderr)
-    print(f'{end - first} histories, {versions} versions, {failures} failures, {time.time() - start:.0f} s')
-    return 1 if failures else 0
+    return run_seeds(lambda seed, given: run(seed, given.example, given.keep), parser.parse_args(), 'histories')
 
 
 if __name__ == '__main__':

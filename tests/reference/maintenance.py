@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import lance
@@ -22,7 +21,7 @@ import pyarrow as pa
 
 from compare import difference
 from drive import Failed, reference, write_arrow
-from histories import Column, History, VERSION_COLUMNS, check, word
+from histories import Column, History, VERSION_COLUMNS, check, run_seeds, word
 
 
 class Lancet:
@@ -335,22 +334,14 @@ def main():
     parser.add_argument('--seeds', default='0..40')
     parser.add_argument('--keep')
     options = parser.parse_args()
-    first, end = map(int, options.seeds.split('..'))
-    start, versions, failures = time.time(), 0, 0
+    failures = 0
     for fixed in (blobs, indexes):
         try:
             reference(fixed.__name__, lambda: fixed(options))
         except Failed as failed:
             failures += 1
             print(f'{fixed.__name__}: {failed}', file=sys.stderr)
-    for seed in range(first, end):
-        try:
-            versions += run(seed, options)
-        except Failed as failed:
-            failures += 1
-            print(failed, file=sys.stderr)
-    print(f'{end - first} tables, {versions} versions, {failures} failures, {time.time() - start:.0f} s')
-    return 1 if failures else 0
+    return run_seeds(run, options, 'tables', failures)
 
 
 if __name__ == '__main__':
