@@ -31,7 +31,8 @@ const USAGE: &str = "\
 Usage: cargo xtask <command>
 
   test                  what a change has to pass
-  compare               more random tables and histories of tables, beside the reference; has to pass too
+  compare               more random tables, histories of tables and faults, beside the reference and a model;
+                        has to pass too
   ready [--quick]       what publishing needs: packages, features, oldest compiler, documentation,
                           licences, fuzz targets and benchmarks compiled; --quick leaves out
                           what takes long

@@ -42,10 +42,16 @@ pub(crate) fn add_all(steps: &mut Steps) {
     add_script(steps, "queries, beside DuckDB and for the reference", "sql.py", &[]);
 }
 
-/// `cargo xtask compare`: more random tables and histories, over the programs that `test` has built.
+/// `cargo xtask compare`: more random tables, histories and faults, over the programs that `test` has built.
 pub(crate) fn compare() -> Result<()> {
     let mut steps = Steps::default();
     steps.add("the program", build);
+    steps.add("writers of one table with faults, against a model", || {
+        let name = "several_writers_with_faults_against_a_model";
+        let mut model = linting(["test", "--lib", name])?;
+        model.env("LANCET_STEPS", "100000").env("LANCET_SEED", "1000");
+        run(model)
+    });
     add_programs(&mut steps);
     add_random(&mut steps, &REST);
     steps.run()

@@ -211,7 +211,7 @@ fn several_writers_with_faults_against_a_model() {
     let number = |name: &str, default: u64| {
         std::env::var(name).map_or(default, |text| text.parse().unwrap())
     };
-    let (steps, first) = (number("LANCET_STEPS", 100_000), number("LANCET_SEED", 1));
+    let (steps, first) = (number("LANCET_STEPS", 20_000), number("LANCET_SEED", 1));
     let seeds = first..first + steps.div_ceil(STEPS_EACH);
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
     std::thread::scope(|scope| {
