@@ -24,7 +24,7 @@ mod steps;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lints::linting;
+use lints::{linting, linting_cluster};
 use steps::{Result, Steps, cargo, output, run};
 
 const USAGE: &str = "\
@@ -33,6 +33,7 @@ Usage: cargo xtask <command>
   test                  what a change has to pass
   compare               more random tables, histories of tables and faults, beside the reference and a model;
                         has to pass too
+  ballista              what runs on Ballista, built and tested; has to pass too
   ready [--quick]       what publishing needs: packages, features, oldest compiler, documentation,
                           licences, fuzz targets and benchmarks compiled; --quick leaves out
                           what takes long
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
     let done = match (name, rest) {
         ("test", []) => test(),
         ("compare", []) => reference::compare(),
+        ("ballista", []) => ballista(),
         ("ready", []) => ready::check(false),
         ("ready", [quick]) if quick == "--quick" => ready::check(true),
         ("golden", []) => reference::golden(),
@@ -98,6 +100,17 @@ fn test() -> Result<()> {
     steps.add("examples in the documentation", || run(linting(["test", "--doc"])?));
     reference::add_all(&mut steps);
     package::add_all(&mut steps);
+    steps.run()
+}
+
+/// The crate that runs on Ballista: by itself, because its dependencies take as long to build as all others.
+fn ballista() -> Result<()> {
+    let mut steps = Steps::default();
+    steps.add("lints, tests and examples on Ballista: one build", || {
+        run(linting_cluster(["test", "--no-run", "--all-targets"])?)
+    });
+    steps.add("tests on Ballista", || run(linting_cluster(tests().iter().copied())?));
+    steps.add("examples in the documentation", || run(linting_cluster(["test", "--doc"])?));
     steps.run()
 }
 

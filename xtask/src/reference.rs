@@ -46,6 +46,11 @@ pub(crate) fn add_all(steps: &mut Steps) {
 pub(crate) fn compare() -> Result<()> {
     let mut steps = Steps::default();
     steps.add("the program", build);
+    steps.add("files with every single change", || {
+        let mut sweep = linting(["test", "--test", "corruption"])?;
+        sweep.env("LANCET_EVERY", "1");
+        run(sweep)
+    });
     steps.add("writers of one table with faults, against a model", || {
         let name = "several_writers_with_faults_against_a_model";
         let mut model = linting(["test", "--lib", name])?;
