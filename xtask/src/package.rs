@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::lints::linting;
 use crate::steps::{Result, Steps, cargo, command, run};
 use crate::{python, root, target};
 
@@ -18,16 +17,8 @@ pub(crate) fn check(options: &[String]) -> Result<()> {
     steps.run()
 }
 
-/// Adds all of it to `test`, where everything was built before.
-pub(crate) fn add_all(steps: &mut Steps) {
-    // As the tests are built, so that nothing is built again.
-    let build = || run(linting(["build", "--profile", "test", "--lib"])?);
-    steps.add("the extension module of the Python package", build);
-    add_tests(steps, &[]);
-}
-
-/// Adds the tests; options are those of pytest.
-fn add_tests(steps: &mut Steps, options: &[String]) {
+/// Adds the tests, for which the extension module was built before; options are those of pytest.
+pub(crate) fn add_tests(steps: &mut Steps, options: &[String]) {
     let options = options.to_vec();
     steps.add("the Python package", || assemble().map(drop));
     steps.add("the Python package: tests", move || {

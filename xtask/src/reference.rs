@@ -66,9 +66,11 @@ pub(crate) fn compare() -> Result<()> {
 fn add_programs(steps: &mut Steps) {
     let folder = || python::interpreter(&root()).map(|path| println!("{}", path.display()));
     steps.add("virtual environment of the reference", folder);
-    steps.add("the examples that scripts drive", || {
-        // As the tests are built, so that nothing is built again.
-        let mut names = vec!["--example", "decode", "--example", "encode", "--example", "s3"];
+    steps.add("the examples that scripts drive, and the extension module of Python", || {
+        // As the tests are built, so that nothing is built again: without an example, libraries would be built without
+        // the features that tests ask of dependencies, and so with all of those.
+        let mut names =
+            vec!["--lib", "--example", "decode", "--example", "encode", "--example", "s3"];
         names.extend(["--example", "dump_table", "--example", "change_table"]);
         names.extend(["--example", "maintain_table"]);
         run(linting(["build", "--profile", "test"].into_iter().chain(names))?)
