@@ -39,8 +39,8 @@ const GROUPS: [(&str, &[(Metric, &str)]); 3] = [
 
 /// Sizes in pixels.
 const WIDTH: f64 = 800.0;
-const LEFT: f64 = 180.0;
-const PLOT: f64 = 400.0;
+const LEFT: f64 = 200.0;
+const PLOT: f64 = 380.0;
 const TOP: f64 = 118.0;
 const LINE: f64 = 27.0;
 /// Above the lines of a group.
@@ -197,7 +197,7 @@ fn scale(svg: &mut String, bottom: f64) {
     let y = TOP - 14.0;
     end(svg, "worse b", (even - 10.0, y), "◀ another is better");
     text(svg, "better b", (even + 10.0, y), "lancet is better ▶");
-    let heads = [["best of", "all others"], ["tables", "ahead"], ["beside", "lance-file"]];
+    let heads = [["beside the", "best other"], ["tables", "ahead"], ["beside", "lance-file"]];
     for (x, [above, below]) in COLUMNS.into_iter().zip(heads) {
         end(svg, "faint", (x, y - 15.0), above);
         end(svg, "faint", (x, y), below);
@@ -222,7 +222,8 @@ fn line(svg: &mut String, row: &Row<'_>, y: f64) {
     }
     // Where another is clearly ahead, one wants to know on what.
     if let Some((table, ratio)) = row.points.first().filter(|(_, ratio)| *ratio < 0.8) {
-        let figure = if *ratio < LEAST { format!("{table} {ratio:.2}") } else { (*table).to_owned() };
+        let figure =
+            if *ratio < LEAST { format!("{table} {ratio:.2}") } else { (*table).to_owned() };
         let inside = LEFT + place(ratio.max(LEAST)) - 9.0;
         end(svg, "faint small", (inside, y + 4.0), &figure);
     }
@@ -293,9 +294,9 @@ fn end(svg: &mut String, class: &str, at: (f64, f64), text: &str) {
 /// Classes: those of the style, `b` for bold and `small`.
 fn put_text(svg: &mut String, class: &str, (x, y): (f64, f64), anchor: &str, text: &str) {
     let bold = if class.split(' ').any(|word| word == "b") { " font-weight=\"650\"" } else { "" };
-    let small =
-        if class.split(' ').any(|word| word == "small") { " font-size=\"11\"" } else { "" };
-    let class: Vec<&str> = class.split(' ').filter(|word| !["", "b", "small"].contains(word)).collect();
+    let small = if class.split(' ').any(|word| word == "small") { " font-size=\"11\"" } else { "" };
+    let class: Vec<&str> =
+        class.split(' ').filter(|word| !["", "b", "small"].contains(word)).collect();
     let class = match class.as_slice() {
         [] => String::new(),
         words => format!(" class=\"{}\"", words.join(" ")),
@@ -356,7 +357,8 @@ mod tests {
 
     #[test]
     fn the_best_of_the_others_counts() {
-        let svg = chart(&results(&[("vortex", &[9.0, 4.0, 0.5]), ("lance-2.1", &[4.0, 8.0, 16.0])]));
+        let svg =
+            chart(&results(&[("vortex", &[9.0, 4.0, 0.5]), ("lance-2.1", &[4.0, 8.0, 16.0])]));
         // The best are 4, 4 and 0.5; of lance-file alone 4, 8 and 16.
         assert!(svg.contains("One random row: 4.0× as fast as the best of 2 others"), "{svg}");
         assert!(svg.contains(">2 of 3</text>") && svg.contains(">8.0×</text>"), "{svg}");
