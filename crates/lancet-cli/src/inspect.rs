@@ -1,6 +1,7 @@
 //! `lancet inspect`: what a Lance file or table is made of.
 
 mod table;
+mod table_pages;
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -21,6 +22,7 @@ Examples:
   lancet inspect orders.lance --pages --columns price
   lancet inspect orders.lance --json | jq '.columns[].bytes'
   lancet inspect cities.lance/ --fragments     a table
+  lancet inspect cities.lance/ --pages --columns name     the pages of all its files
   lancet inspect cities.lance/ --version 3 --json | jq '.fragments[].deleted_rows'";
 
 /// What to inspect.
@@ -76,7 +78,15 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     write_summary(&report, &mut out)?;
     out.line("")?;
     out.grid(&column_table(&report))?;
-    for column in report.columns.iter().filter(|_| args.pages) {
+    if args.pages {
+        write_pages(&report, &mut out)?;
+    }
+    Ok(())
+}
+
+/// Every page of every column of a file.
+fn write_pages(report: &FileReport, out: &mut Report<'_>) -> Result<()> {
+    for column in &report.columns {
         out.line("")?;
         out.line(column_title(column))?;
         out.grid(&page_table(column, report.file_bytes))?;

@@ -1,6 +1,7 @@
 //! `lancet stats`: what the zone maps of a Lance file or table say about its columns.
 
 mod table;
+mod zones;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -25,6 +26,7 @@ Examples:
   lancet stats orders.lance --zones --columns price
   lancet stats orders.lance --json | jq '.columns[] | {name, min, max}'
   lancet stats cities.lance/ --tag released     a table: the zone maps of all its files
+  lancet stats cities.lance/ --zones            every zone of every fragment
 
 JSON is one object for one file, and a list of them for several or for a pattern.
 A bound with `~` may lie further out than any value: long strings are cut, and rows of tables deleted.";
@@ -167,22 +169,43 @@ fn column_table(columns: &[Column]) -> Result<Grid> {
     Ok(grid)
 }
 
+/// What is told of every zone.
+const ZONE_HEADS: [&str; 7] = [">zone", ">first row", ">rows", ">nulls", ">NaN", "min", "max"];
+
 fn zone_table(map: &ZoneMap) -> Result<Grid> {
-    let mut grid = Grid::new(&[">zone", ">first row", ">rows", ">nulls", ">NaN", "min", "max"]);
+    let mut grid = Grid::new(&ZONE_HEADS);
     for zone in 0..map.num_zones() {
-        let (rows, exact) = (map.rows(zone), map.is_exact(zone));
-        let nans = map.nan_counts().map(|counts| u64::from(counts.value(zone)));
-        grid.push([
-            units::count(zone as u64),
-            units::count(rows.start),
-            units::count(rows.end - rows.start),
-            units::count(map.null_counts().value(zone).into()),
-            nans.map_or_else(|| "?".into(), units::count),
-            bound(Some(map.min()), zone, exact)?,
-            bound(Some(map.max()), zone, exact)?,
-        ]);
+        grid.push(zone_cells(map, zone, map.is_exact(zone))?);
     }
     Ok(grid)
+}
+
+/// One zone for people.
+fn zone_cells(map: &ZoneMap, zone: usize, exact: bool) -> Result<[String; 7]> {
+    let rows = map.rows(zone);
+    let nans = map.nan_counts().map(|counts| u64::from(counts.value(zone)));
+    Ok([
+        units::count(zone as u64),
+        units::count(rows.start),
+        units::count(rows.end - rows.start),
+        units::count(map.null_counts().value(zone).into()),
+        nans.map_or_else(|| "?".into(), units::count),
+        bound(Some(map.min()), zone, exact)?,
+        bound(Some(map.max()), zone, exact)?,
+    ])
+}
+
+/// One zone for programs.
+fn zone_json(map: &ZoneMap, zone: usize, exact: bool) -> Result<Value> {
+    Ok(json!({
+        "first_row": map.rows(zone).start,
+        "rows": map.rows(zone).end - map.rows(zone).start,
+        "nulls": map.null_counts().value(zone),
+        "nans": map.nan_counts().map(|counts| counts.value(zone)),
+        "min": value(map.min(), zone)?,
+        "max": value(map.max(), zone)?,
+        "exact": exact,
+    }))
 }
 
 /// A bound for people: as `lancet cat` prints values.
@@ -217,17 +240,7 @@ fn column_json(column: &Column, with_zones: bool) -> Result<Value> {
     json["rows_per_zone"] = map.rows_per_zone().into();
     json["zones"] = map.num_zones().into();
     if with_zones {
-        let zones = (0..map.num_zones()).map(|zone| {
-            Ok(json!({
-                "first_row": map.rows(zone).start,
-                "rows": map.rows(zone).end - map.rows(zone).start,
-                "nulls": map.null_counts().value(zone),
-                "nans": map.nan_counts().map(|counts| counts.value(zone)),
-                "min": value(map.min(), zone)?,
-                "max": value(map.max(), zone)?,
-                "exact": map.is_exact(zone),
-            }))
-        });
+        let zones = (0..map.num_zones()).map(|zone| zone_json(map, zone, map.is_exact(zone)));
         json["each_zone"] = zones.collect::<Result<Vec<_>>>()?.into();
     }
     Ok(json)

@@ -1,17 +1,17 @@
 //! What a version of a table is made of, as data: its fragments and files, and its columns summed over all files.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod columns;
 
 use arrow_schema::DataType;
 use lancet::FileReport;
 
-use crate::data_file::{CREATED_FIELD, DataFile, FileVersion, LAST_UPDATED_FIELD, ROW_ID_FIELD};
+use crate::data_file::FileVersion;
 use crate::error::Result;
-use crate::fields::Field;
 use crate::local;
-use crate::schema::{Kind, Node, TableSchema};
+use crate::schema::{Kind, Node};
 use crate::storage::{ready, stem};
 use crate::table::Table;
+use columns::Columns;
 
 /// What a version of a table is made of.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -121,14 +121,38 @@ pub struct TableColumnReport {
     pub forms: Vec<(String, u64)>,
 }
 
+/// A data file of a table, as [`Table::inspect_files`] has found it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct InspectedFile {
+    /// The fragment it belongs to.
+    pub fragment: u32,
+    /// Its name and sizes.
+    pub file: DataFileReport,
+    /// What it is made of. Columns have the names that the table has for them; those that it does not use have their own,
+    /// behind `(unused).`.
+    pub report: FileReport,
+    /// Whose values the columns of the report hold, in their order.
+    pub owners: Vec<ColumnOwner>,
+}
+
 impl Table {
     /// What this version is made of. Opens every data file and reads the metadata of its columns; `progress` is told how
     /// many fragments are done.
-    pub fn inspect(&self, mut progress: impl FnMut(usize)) -> Result<TableReport> {
+    pub fn inspect(&self, progress: impl FnMut(usize)) -> Result<TableReport> {
+        self.inspect_files(progress, drop)
+    }
+
+    /// The same, with all pages: `visit` is handed every data file, in the order of the fragments.
+    pub fn inspect_files(
+        &self,
+        mut progress: impl FnMut(usize),
+        mut visit: impl FnMut(InspectedFile),
+    ) -> Result<TableReport> {
         let mut report = TableReport { num_rows: self.num_rows()?, ..TableReport::default() };
         let mut columns = Columns::new(&self.manifest().fields, &self.at.reads.snapshot.schema);
         for place in 0..self.manifest().fragments.len() {
-            let found = self.inspect_fragment(place, &mut columns)?;
+            let found = self.inspect_fragment(place, &mut columns, &mut visit)?;
             let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
             add(&mut report.num_deleted_rows, found.num_deleted_rows);
             add(&mut report.deletion_bytes, found.deletion_file.as_ref().map_or(0, |f| f.bytes));
@@ -147,7 +171,12 @@ impl Table {
         Ok(report)
     }
 
-    fn inspect_fragment(&self, place: usize, columns: &mut Columns) -> Result<FragmentReport> {
+    fn inspect_fragment(
+        &self,
+        place: usize,
+        columns: &mut Columns,
+        visit: &mut impl FnMut(InspectedFile),
+    ) -> Result<FragmentReport> {
         let reads = &self.at.reads;
         let fragment = reads.snapshot.fragment(place)?;
         let num_physical_rows = ready(reads.physical_rows(place))?;
@@ -166,196 +195,31 @@ impl Table {
         let mut files = Vec::with_capacity(fragment.files.len());
         for (number, data_file) in fragment.files.iter().enumerate() {
             let file = ready(reads.open(place, number))?;
-            let found = file.handle.inspect().map_err(|error| file.error(error))?;
-            let (num_columns, unused_bytes) = columns.add(data_file, &found);
+            let mut report = file.handle.inspect().map_err(|error| file.error(error))?;
+            let owners = columns.add(data_file, &mut report);
             let side_bytes = match reads.snapshot.schema.nodes.iter().any(has_side_files) {
                 true => local::folder_bytes(&stem(&file.path))?,
                 false => 0,
             };
-            files.push(DataFileReport {
+            let is_unused = |owner: &ColumnOwner| *owner == ColumnOwner::Unused;
+            let unused = report.columns.iter().zip(&owners).filter(|(_, owner)| is_unused(owner));
+            let found = DataFileReport {
                 name: data_file.path.clone(),
                 version: data_file.version,
-                bytes: found.file_bytes,
-                num_columns,
-                unused_bytes,
+                bytes: report.file_bytes,
+                num_columns: owners.iter().filter(|owner| !is_unused(owner)).count() as u64,
+                unused_bytes: unused.map(|(column, _)| column.bytes).fold(0, u64::saturating_add),
                 side_bytes,
-            });
+            };
+            files.push(found.clone());
+            visit(InspectedFile { fragment: fragment.id, file: found, report, owners });
         }
         let id = fragment.id;
         Ok(FragmentReport { id, num_physical_rows, num_deleted_rows, files, deletion_file })
     }
 }
 
-/// What was found of columns so far.
-struct Columns {
-    /// The names of the fields, by their ids.
-    names: HashMap<i32, String>,
-    /// The order of the fields.
-    order: Vec<i32>,
-    /// Fields that have values of their own.
-    leaves: HashSet<i32>,
-    found: HashMap<ColumnOwner, Found>,
-}
-
-#[derive(Default)]
-struct Found {
-    data_type: Option<DataType>,
-    num_files: u64,
-    num_pages: u64,
-    num_rows: u64,
-    bytes: u64,
-    zone_map_bytes: u64,
-    forms: BTreeMap<String, u64>,
-}
-
-impl Columns {
-    fn new(fields: &[Field], schema: &TableSchema) -> Self {
-        let mut names: HashMap<i32, String> = HashMap::with_capacity(fields.len());
-        // Parents stand before their children.
-        for field in fields {
-            let parent = field.parent.and_then(|parent| names.get(&parent));
-            let name = parent.map(|parent| format!("{parent}.{}", field.name));
-            names.insert(field.id, name.unwrap_or_else(|| field.name.clone()));
-        }
-        let order = fields.iter().map(|field| field.id).collect();
-        let mut leaves = HashSet::new();
-        schema.nodes.iter().for_each(|node| collect_leaves(node, &mut leaves));
-        Self { names, order, leaves, found: HashMap::new() }
-    }
-
-    /// Adds the columns of a file. How many of them the table uses, and the bytes of the others.
-    fn add(&mut self, data_file: &DataFile, file: &FileReport) -> (u64, u64) {
-        let listed = data_file.columns.iter().zip(&data_file.fields);
-        let owners: HashMap<i32, i32> = listed.map(|(column, field)| (*column, *field)).collect();
-        let (mut num_used, mut unused_bytes) = (0_u64, 0_u64);
-        for column in &file.columns {
-            let field = i32::try_from(column.index).ok().and_then(|index| owners.get(&index));
-            let owner = match field {
-                Some(field) if self.names.contains_key(field) => ColumnOwner::Field(*field),
-                Some(&ROW_ID_FIELD) => ColumnOwner::RowIds,
-                Some(&CREATED_FIELD) => ColumnOwner::Created,
-                Some(&LAST_UPDATED_FIELD) => ColumnOwner::LastUpdated,
-                _ => ColumnOwner::Unused,
-            };
-            match owner {
-                ColumnOwner::Unused => unused_bytes = unused_bytes.saturating_add(column.bytes),
-                _ => num_used = num_used.saturating_add(1),
-            }
-            let found = self.found.entry(owner).or_default();
-            if owner != ColumnOwner::Unused && found.data_type.is_none() {
-                found.data_type = Some(column.data_type.clone());
-            }
-            let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
-            add(&mut found.num_files, 1);
-            add(&mut found.num_pages, column.pages.len() as u64);
-            column.pages.iter().for_each(|page| add(&mut found.num_rows, page.num_rows));
-            add(&mut found.bytes, column.bytes);
-            add(&mut found.zone_map_bytes, column.zone_map.as_ref().map_or(0, |map| map.bytes));
-            for page in &column.pages {
-                add(found.forms.entry(without_counts(&page.form())).or_default(), 1);
-            }
-        }
-        (num_used, unused_bytes)
-    }
-
-    fn finish(mut self) -> Vec<TableColumnReport> {
-        let mut columns = Vec::new();
-        for id in &self.order {
-            let name = self.names.remove(id).unwrap_or_default();
-            match self.found.remove(&ColumnOwner::Field(*id)) {
-                Some(found) => columns.push(found.report(ColumnOwner::Field(*id), name)),
-                // Null in all rows.
-                None if self.leaves.contains(id) => {
-                    columns.push(Found::default().report(ColumnOwner::Field(*id), name));
-                }
-                None => {}
-            }
-        }
-        for (owner, name) in [
-            (ColumnOwner::RowIds, crate::columns::ROW_ID),
-            (ColumnOwner::Created, crate::columns::CREATED_AT_VERSION),
-            (ColumnOwner::LastUpdated, crate::columns::LAST_UPDATED_AT_VERSION),
-            (ColumnOwner::Unused, "(unused)"),
-        ] {
-            let found = self.found.remove(&owner);
-            columns.extend(found.map(|found| found.report(owner, name.to_owned())));
-        }
-        columns
-    }
-}
-
-/// A form without the numbers that every file has others of: the sizes of dictionaries, the items of lists.
-fn without_counts(form: &str) -> String {
-    let mut rest = form;
-    let mut text = String::with_capacity(form.len());
-    while let Some((before, after)) = rest.split_once(" of ") {
-        text.push_str(before);
-        text.push_str(" of ");
-        let is_count = before.ends_with("dictionary") || before.ends_with("lists");
-        let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-        let (count, behind) = after.split_at_checked(digits).unwrap_or_default();
-        let is_count = is_count && !count.is_empty();
-        text.push_str(if is_count { "n" } else { "" });
-        rest = if is_count { behind } else { after };
-    }
-    text.push_str(rest);
-    text
-}
-
-fn collect_leaves(node: &Node, leaves: &mut HashSet<i32>) {
-    match node.is_leaf() {
-        true => drop(leaves.insert(node.id)),
-        false => node.children.iter().for_each(|child| collect_leaves(child, leaves)),
-    }
-}
-
 /// Whether blobs of a field may lie beside the data files.
 fn has_side_files(node: &Node) -> bool {
     node.kind == Kind::BlobV2 || node.children.iter().any(has_side_files)
-}
-
-impl Found {
-    fn report(self, owner: ColumnOwner, name: String) -> TableColumnReport {
-        let mut forms: Vec<(String, u64)> = self.forms.into_iter().collect();
-        forms.sort_by_key(|(_, pages)| std::cmp::Reverse(*pages));
-        TableColumnReport {
-            owner,
-            name,
-            data_type: self.data_type,
-            num_files: self.num_files,
-            num_pages: self.num_pages,
-            num_rows: self.num_rows,
-            bytes: self.bytes,
-            zone_map_bytes: self.zone_map_bytes,
-            forms,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_of_many_files_are_the_same() {
-        let forms = [
-            (
-                "list: ends of lists of 10 items, flat 64-bit",
-                "list: ends of lists of n items, flat 64-bit",
-            ),
-            (
-                "mini-block: dictionary of 7 (flat 8-bit)",
-                "mini-block: dictionary of n (flat 8-bit)",
-            ),
-            (
-                "array: fixed-size list of 3, flat 32-bit",
-                "array: fixed-size list of 3, flat 32-bit",
-            ),
-            ("packed struct of 2 fields", "packed struct of 2 fields"),
-            ("dictionary of ", "dictionary of "),
-        ];
-        for (form, expected) in forms {
-            assert_eq!(without_counts(form), expected);
-        }
-    }
 }

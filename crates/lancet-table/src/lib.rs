@@ -206,7 +206,8 @@ pub use flags::Flags;
 pub use fragment::Fragment;
 pub use indexes::IndexEntry;
 pub use inspect::{
-    ColumnOwner, DataFileReport, DeletionFileReport, FragmentReport, TableColumnReport, TableReport,
+    ColumnOwner, DataFileReport, DeletionFileReport, FragmentReport, InspectedFile,
+    TableColumnReport, TableReport,
 };
 pub use manifest::{BasePath, Limits, Manifest, Writer};
 pub use names::{Naming, VersionName, Versions};
@@ -215,7 +216,7 @@ pub use refs::{Branch, Tag};
 pub use row_changes::TableRows;
 pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
-pub use statistics::{KnownStatistics, TableColumnStatistics};
+pub use statistics::{FragmentZones, KnownStatistics, TableColumnStatistics};
 #[cfg(feature = "object-store")]
 pub use store_fragment::StoreFragment;
 #[cfg(feature = "object-store")]

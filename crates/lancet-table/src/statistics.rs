@@ -4,7 +4,6 @@
 //! left out. Of one with some deleted rows the bounds still hold, but may belong to a deleted row, and only limits are known
 //! of how many of the live ones are null.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -18,6 +17,7 @@ use crate::plan::column_of;
 use crate::schema::{Kind, Node};
 use crate::storage::ready;
 use crate::table::Table;
+use crate::zone_maps::{self, FieldZones};
 
 /// Statistics of fragments that are kept until they are joined.
 const KEPT: usize = 256;
@@ -58,50 +58,84 @@ pub struct KnownStatistics {
     pub exact: bool,
 }
 
+/// What is known about a column in one fragment.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct FragmentZones {
+    /// The fragment.
+    pub fragment: u32,
+    /// Its rows, deleted ones included.
+    pub num_physical_rows: u64,
+    /// Its deleted rows. Zone maps count them.
+    pub deletions: Arc<Deletions>,
+    /// What its files say of the column.
+    pub zones: FieldZones,
+}
+
 impl Table {
     /// What the zone maps of all data files say about columns. `progress` is told how many fragments are done.
     pub fn statistics(
         &self,
         columns: impl Into<TableColumns>,
+        progress: impl FnMut(usize),
+    ) -> Result<Vec<TableColumnStatistics>> {
+        self.statistics_with_zones(columns, progress, |_, _| {})
+    }
+
+    /// The same, zone by zone: `visit` is handed what is known of each column, by its place in the result, in every fragment
+    /// that has rows, in the order of the fragments.
+    pub fn statistics_with_zones(
+        &self,
+        columns: impl Into<TableColumns>,
         mut progress: impl FnMut(usize),
+        mut visit: impl FnMut(usize, FragmentZones),
     ) -> Result<Vec<TableColumnStatistics>> {
         let mut sums = Vec::new();
         for node in self.project(columns)?.nodes() {
             collect(node, "", true, &mut sums);
         }
         for place in 0..self.manifest().fragments.len() {
-            self.add_fragment(place, &mut sums)?;
+            self.add_fragment(place, &mut sums, &mut visit)?;
             progress(place.saturating_add(1));
         }
         Ok(sums.into_iter().map(Sum::finish).collect())
     }
 
-    fn add_fragment(&self, place: usize, sums: &mut [Sum]) -> Result<()> {
+    fn add_fragment(
+        &self,
+        place: usize,
+        sums: &mut [Sum],
+        visit: &mut impl FnMut(usize, FragmentZones),
+    ) -> Result<()> {
         let reads = &self.at.reads;
-        let fragment = reads.snapshot.fragment(place)?;
         let deletions = ready(reads.deletions(place))?;
-        let num_physical = ready(reads.physical_rows(place))?;
-        let num_live = num_physical.saturating_sub(deletions.len());
-        let mut wanted: HashMap<usize, Vec<(usize, u32)>> = HashMap::new();
-        for (number, sum) in sums.iter_mut().enumerate().filter(|_| num_live > 0) {
-            match column_of(fragment, sum.field) {
-                None => sum.add_missing(num_live),
-                Some(_) if !sum.may_have_map => sum.num_unknown = sum.num_unknown.saturating_add(1),
-                Some((file, column)) => wanted.entry(file).or_default().push((number, column)),
-            }
+        let num_physical_rows = ready(reads.physical_rows(place))?;
+        let num_live = num_physical_rows.saturating_sub(deletions.len());
+        if num_live == 0 {
+            return Ok(());
         }
-        for (file, columns) in wanted {
-            let file = ready(reads.open(place, file))?;
-            let numbers: Vec<u32> = columns.iter().map(|(_, column)| *column).collect();
-            let request = file.file().zone_maps_of_columns(&numbers);
-            let maps = ready(file.run(request.map_err(|error| file.error(error))?))?;
-            for ((number, _), map) in columns.into_iter().zip(maps) {
-                let Some(sum) = sums.get_mut(number) else { continue };
-                match map.filter(|map| map.num_rows() == num_physical) {
-                    Some(map) => sum.add_map(&map, &deletions),
-                    None => sum.num_unknown = sum.num_unknown.saturating_add(1),
-                }
+        let mapped = sums.iter().filter(|sum| sum.may_have_map);
+        let mapped: Vec<((), i32)> = mapped.map(|sum| ((), sum.field)).collect();
+        let mut mapped = ready(zone_maps::of_fields(reads, place, &mapped))?.into_iter();
+        let fragment = reads.snapshot.fragment(place)?;
+        for (number, sum) in sums.iter_mut().enumerate() {
+            let zones = match sum.may_have_map {
+                true => mapped.next().unwrap_or(FieldZones::Unknown),
+                false if column_of(fragment, sum.field).is_none() => FieldZones::Missing,
+                false => FieldZones::Unknown,
+            };
+            // A map of other rows is none of this fragment.
+            let zones = match zones {
+                FieldZones::Map(map) if map.num_rows() != num_physical_rows => FieldZones::Unknown,
+                zones => zones,
+            };
+            match &zones {
+                FieldZones::Map(map) => sum.add_map(map, &deletions),
+                FieldZones::Missing => sum.add_missing(num_live),
+                FieldZones::Unknown => sum.num_unknown = sum.num_unknown.saturating_add(1),
             }
+            let (fragment, deletions) = (fragment.id, deletions.clone());
+            visit(number, FragmentZones { fragment, num_physical_rows, deletions, zones });
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use lancet_table::{FragmentReport, Manifest, Table, TableColumnReport, TableReport};
 use serde_json::{Value, json};
 
-use super::Args;
+use super::{Args, table_pages};
 use crate::error::{Error, Result};
 use crate::lines::Report;
 use crate::places::InTable;
@@ -22,13 +22,6 @@ struct Inspected<'a> {
 
 /// Prints what a table is made of.
 pub fn show(args: &Args, table: &Table, quiet: bool, out: &mut dyn Write) -> Result<()> {
-    if args.pages {
-        return Err(Error::Usage(format!(
-            "--pages is for files; --fragments lists those of the table, \
-             `lancet inspect {}/data/FILE --pages` the pages of one",
-            args.file.display()
-        )));
-    }
     let bar = progress::share(quiet);
     bar.set_length(table.manifest().fragments.len() as u64);
     let report = table.inspect(|done| bar.set_position(done as u64)).in_table(&args.file);
@@ -37,7 +30,11 @@ pub fn show(args: &Args, table: &Table, quiet: bool, out: &mut dyn Write) -> Res
     keep_columns(&mut report, &args.columns).map_err(|e| Error::new(e).about(&args.file))?;
     let found = Inspected { name: &args.file, table, report };
     if args.json {
-        return Ok(writeln!(out, "{:#}", found.to_json())?);
+        let mut json = found.to_json();
+        if args.pages {
+            table_pages::add_to(&mut json, args, table)?;
+        }
+        return Ok(writeln!(out, "{json:#}")?);
     }
     let mut out = Report::new(out, args.width.get());
     found.write_summary(&mut out)?;
@@ -46,6 +43,9 @@ pub fn show(args: &Args, table: &Table, quiet: bool, out: &mut dyn Write) -> Res
     if args.fragments {
         out.line("")?;
         out.grid(&found.fragment_table())?;
+    }
+    if args.pages {
+        table_pages::write(args, table, &mut out)?;
     }
     Ok(())
 }

@@ -25,10 +25,13 @@ pub enum Kind {
     Padding,
     /// A file that cannot be opened.
     Unread,
+    /// Files of a table beside its data files.
+    BlobFiles,
+    DeletionFiles,
 }
 
 impl Kind {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Values,
         Self::Levels,
         Self::Indexes,
@@ -41,6 +44,8 @@ impl Kind {
         Self::Outside,
         Self::Padding,
         Self::Unread,
+        Self::BlobFiles,
+        Self::DeletionFiles,
     ];
 
     /// What a buffer of a page is for, by what it holds.
@@ -79,6 +84,8 @@ impl Kind {
             Self::Outside => "outside of pages",
             Self::Padding => "padding",
             Self::Unread => "not readable",
+            Self::BlobFiles => "files of blobs",
+            Self::DeletionFiles => "deletion files",
         }
     }
 
@@ -99,6 +106,8 @@ impl Kind {
             Self::Outside => "blobs, or bytes that nothing refers to",
             Self::Padding => "so that buffers start at multiples of 64 bytes",
             Self::Unread => "the file does not open, so nobody knows what they are",
+            Self::BlobFiles => "long values that lie beside the data files",
+            Self::DeletionFiles => "which rows of the data files are deleted",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a report says, as values: nothing here knows of pages and pictures.
 
-use super::byte_map::ByteMap;
+use super::byte_map::{ByteMap, Kind, Part};
 use super::rows::ShownRows;
 use super::why::{Candidates, Profiles};
 use super::zones::Zones;
@@ -96,6 +96,8 @@ pub struct PageGroup {
     pub bytes: u64,
     pub start: u64,
     pub form: String,
+    /// The fragment of a table that it is in; none for files, and where several are put together.
+    pub fragment: Option<u32>,
     /// What its buffers hold, where they start, their bytes; of single pages only.
     pub buffers: Vec<(String, u64, u64)>,
 }
@@ -142,7 +144,11 @@ pub struct TableFacts {
     pub page_bytes: u64,
     pub zone_map_bytes: u64,
     pub columns: Vec<ColumnFacts>,
+    /// Columns that have too many zones for a picture.
+    pub zones_left_out: usize,
+    pub profiles: Option<Profiles>,
     pub fragments: Vec<FragmentFacts>,
+    pub map: TableMap,
     pub versions: Vec<VersionFacts>,
     /// Versions before those.
     pub older_versions: u64,
@@ -161,7 +167,49 @@ pub struct FragmentFacts {
     pub files: u64,
     pub rows: u64,
     pub deleted: u64,
+    /// Of all its files.
     pub bytes: u64,
+}
+
+/// All bytes of a version of a table.
+pub struct TableMap {
+    /// What they are for.
+    pub kinds: Vec<(Kind, u64)>,
+    /// The first fragments, with their files.
+    pub fragments: Vec<FragmentFiles>,
+    /// Fragments behind those.
+    pub more: u64,
+}
+
+/// The files of a fragment.
+pub struct FragmentFiles {
+    pub id: u32,
+    pub rows: u64,
+    pub deleted: u64,
+    pub files: Vec<StoredFile>,
+}
+
+/// A file of a table.
+pub struct StoredFile {
+    pub name: String,
+    pub bytes: u64,
+    pub holds: Stored,
+}
+
+/// What a file of a table is.
+pub enum Stored {
+    Data {
+        format: String,
+        /// Columns that the version uses.
+        columns: u64,
+        /// Bytes of those it does not use.
+        unused: u64,
+        /// The bytes of the file in their order, by the columns of the table.
+        parts: Vec<Part>,
+    },
+    /// Blobs of the data file before it, in files of their own.
+    Blobs,
+    Deletions,
 }
 
 /// A version of a table.

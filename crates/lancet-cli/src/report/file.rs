@@ -7,8 +7,9 @@ use lancet::{ColumnReport, Corrupt, FileReader, FileReport, PageReport, Verifica
 
 use super::byte_map::ByteMap;
 use super::facts::{
-    ColumnFacts, Count, FileFacts, Health, Opened, PageGroup, Pages, Problem, Sampled, State, cut,
+    ColumnFacts, Count, FileFacts, Health, Opened, Pages, Problem, Sampled, State, cut,
 };
+use super::pages::PageList;
 use super::rows::{self, ShownRows};
 use super::sample::Sample;
 use super::zones::Zones;
@@ -109,9 +110,9 @@ fn open(reader: &FileReader, report: &FileReport, wanted: &Wanted) -> Result<Ope
     })
 }
 
-/// Who wrote a file: only lancet's tell.
+/// Who wrote a file: files do not tell, but those of lancet have checksums.
 pub fn writer(has_checksums: bool) -> &'static str {
-    if has_checksums { "lancet" } else { "not lancet" }
+    if has_checksums { "lancet" } else { "unknown" }
 }
 
 /// The zone maps that can be had. What lies in a struct without a name cannot be asked for.
@@ -147,7 +148,7 @@ fn column_facts(
         range,
         forms: forms(&column.pages),
         pages: pages(&column.pages, budget.pages),
-        zones: map.and_then(|map| Zones::new(map, budget.zones)),
+        zones: map.and_then(|map| Zones::of_file(map, budget.zones)),
         candidates: None,
     }
 }
@@ -165,19 +166,9 @@ pub fn forms(pages: &[PageReport]) -> Vec<(String, u64)> {
 
 /// The pages of a column, at most so many.
 fn pages(pages: &[PageReport], most: usize) -> Pages {
-    let size = pages.len().div_ceil(most.max(1)).max(1);
-    let group = |some: &[PageReport]| PageGroup {
-        pages: some.len() as u64,
-        rows: some.iter().map(|page| page.num_rows).fold(0, u64::saturating_add),
-        bytes: some.iter().map(|page| page.bytes).fold(0, u64::saturating_add),
-        start: some.iter().flat_map(|p| &p.buffers).map(|b| b.position).min().unwrap_or(0),
-        form: some.first().map(|page| cut(&page.form(), MOST_FORM)).unwrap_or_default(),
-        buffers: match some {
-            [page] => page.buffers.iter().map(|b| (b.holds.clone(), b.position, b.bytes)).collect(),
-            _ => Vec::new(),
-        },
-    };
-    Pages { count: pages.len() as u64, groups: pages.chunks(size).map(group).collect() }
+    let mut list = PageList::new(most);
+    pages.iter().for_each(|page| list.push(page, None));
+    list.finish()
 }
 
 fn verify(reader: &FileReader, quiet: bool) -> lancet::Result<Verification> {

@@ -8,13 +8,18 @@ mod byte_map;
 mod compare;
 mod facts;
 mod file;
+mod history;
 mod html;
 mod image;
+mod pages;
 mod rows;
 mod sample;
 mod table;
+mod table_map;
+mod table_zones;
 mod why;
 mod words;
+mod zone_numbers;
 mod zones;
 
 use std::io::Write;

@@ -1,27 +1,24 @@
-//! What is known of a table: its versions, fragments and columns.
+//! What is known of a table: its fragments, columns and health.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use lancet_table::{
-    At, Fragment, FragmentReport, Manifest, Table, TableColumnReport, TableColumnStatistics,
-    TableReport, TableVerification,
-};
+use lancet_table::{FragmentReport, Table, TableColumnReport, TableReport, TableVerification};
 
 use super::facts::{
-    ColumnFacts, Count, FragmentFacts, Health, Pages, Problem, State, TableFacts, VersionFacts, cut,
+    ColumnFacts, Count, FragmentFacts, Health, Pages, Problem, State, TableFacts, cut,
 };
 use super::file::{MOST_FORM, MOST_NAME, MOST_TYPE, Wanted, unchecked};
 use super::rows::{self, ShownRows};
 use super::sample::Sample;
+use super::table_map::Files;
+use super::table_zones::{self, ColumnZones};
+use super::{history, why};
 use crate::error::Result;
 use crate::places::InTable;
 use crate::{progress, stats, units, versions};
 
-/// Versions that are shown: the latest.
-const MOST_VERSIONS: usize = 200;
 /// Bars of the chart of fragments.
-const MOST_FRAGMENTS: usize = 200;
+pub const MOST_FRAGMENTS: usize = 200;
 /// Problems that are listed.
 const MOST_PROBLEMS: usize = 100;
 /// A fragment with less than this is small.
@@ -33,22 +30,26 @@ const MANY_SMALL: usize = 8;
 pub fn gather(name: &Path, table: &Table, wanted: &Wanted) -> Result<TableFacts> {
     let bar = progress::share(wanted.quiet);
     bar.set_length(table.manifest().fragments.len() as u64);
-    let report = table.inspect(|done| bar.set_position(done as u64)).in_table(name);
+    let mut files = Files::new(table.manifest());
+    let report = table.inspect_files(|done| bar.set_position(done as u64), |file| files.add(&file));
     bar.finish_and_clear();
-    let report = report?;
-    let statistics = table.statistics(.., |_| {}).unwrap_or_default();
-    let statistics: HashMap<&str, &TableColumnStatistics> =
-        statistics.iter().map(|column| (column.name.as_str(), column)).collect();
-    let column = |column: &TableColumnReport| {
-        column_facts(column, statistics.get(column.name.as_str()).copied())
-    };
-    let mut columns: Vec<ColumnFacts> = report.columns.iter().map(column).collect();
+    let report = report.in_table(name)?;
+    let is_lancet = files.have_checksums();
+    let (map, pages) = files.finish(&report);
+    let known = table_zones::gather(table);
+    let mut columns: Vec<ColumnFacts> = report
+        .columns
+        .iter()
+        .zip(pages)
+        .map(|(column, pages)| column_facts(column, known.columns.get(&column.name), pages))
+        .collect();
     let sample = Sample::of_table(table, report.file_bytes, wanted.analyze.rows());
-    if let Some(sample) = &sample {
+    let profiles = sample.as_ref().and_then(|sample| {
         sample.describe(&mut columns, report.num_rows);
-    }
+        why::explain(sample, &mut columns, wanted.analyze, is_lancet, wanted.quiet)
+    });
     let manifest = table.manifest();
-    let (versions, older_versions) = history(table, name)?;
+    let (versions, older_versions) = history::gather(table, name)?;
     let tags = table.tags().in_table(name)?.into_iter().filter(|tag| tag.branch == manifest.branch);
     let branches = table.branches().in_table(name)?.into_iter();
     Ok(TableFacts {
@@ -66,7 +67,10 @@ pub fn gather(name: &Path, table: &Table, wanted: &Wanted) -> Result<TableFacts>
         page_bytes: report.page_bytes,
         zone_map_bytes: report.zone_map_bytes,
         columns,
+        zones_left_out: known.left_out,
+        profiles,
         fragments: fragments(&report.fragments),
+        map,
         versions,
         older_versions,
         tags: tags.map(|tag| (tag.name, tag.version)).collect(),
@@ -79,9 +83,11 @@ pub fn gather(name: &Path, table: &Table, wanted: &Wanted) -> Result<TableFacts>
 
 fn column_facts(
     column: &TableColumnReport,
-    statistics: Option<&TableColumnStatistics>,
+    known: Option<&ColumnZones>,
+    pages: Pages,
 ) -> ColumnFacts {
-    let known = statistics.and_then(|column| column.known.as_ref());
+    let zones = known.and_then(|column| column.zones.clone());
+    let known = known.and_then(|column| column.statistics.known.as_ref());
     let range = known.and_then(|known| {
         let text = |bound: &Option<_>| stats::bound(bound.as_ref(), 0, known.exact).ok();
         Some((cut(&text(&known.min)?, 40), cut(&text(&known.max)?, 40)))
@@ -102,8 +108,8 @@ fn column_facts(
         arrow_bytes: None,
         range,
         forms: column.forms.iter().map(|(form, n)| (cut(form, MOST_FORM), *n)).collect(),
-        pages: Pages { count: column.num_pages, groups: Vec::new() },
-        zones: None,
+        pages,
+        zones,
         candidates: None,
     }
 }
@@ -131,8 +137,11 @@ fn fragments(all: &[FragmentReport]) -> Vec<FragmentFacts> {
     all.chunks(size).map(together).collect()
 }
 
+/// The bytes of all files of a fragment.
 fn fragment_bytes(fragment: &FragmentReport) -> u64 {
-    fragment.files.iter().map(|file| file.bytes.saturating_add(file.side_bytes)).sum()
+    let files = fragment.files.iter().map(|file| file.bytes.saturating_add(file.side_bytes));
+    let deletions = fragment.deletion_file.iter().map(|file| file.bytes);
+    files.chain(deletions).fold(0, u64::saturating_add)
 }
 
 /// What would make the table faster or smaller.
@@ -169,133 +178,6 @@ fn advice(report: &TableReport) -> Vec<String> {
         ));
     }
     advice
-}
-
-/// The latest versions, oldest first, and how many came before them.
-fn history(table: &Table, name: &Path) -> Result<(Vec<VersionFacts>, u64)> {
-    let numbers = table.versions();
-    let up_to = numbers.partition_point(|number| *number <= table.version());
-    let numbers = numbers.get(..up_to).unwrap_or_default();
-    let shown = numbers.get(numbers.len().saturating_sub(MOST_VERSIONS)..).unwrap_or_default();
-    let older = numbers.len().saturating_sub(shown.len()) as u64;
-    let (mut found, mut before): (Vec<VersionFacts>, Option<Manifest>) = (Vec::new(), None);
-    for number in shown {
-        // A version that cannot be read does not hide the others.
-        let Ok(manifest) = table.manifest_of(*number) else {
-            before = None;
-            continue;
-        };
-        found.push(version_facts(&manifest, before.as_ref(), older == 0 && found.is_empty()));
-        before = Some(manifest);
-    }
-    if found.is_empty() {
-        let manifest = table.checkout(At::Version(table.version())).in_table(name)?;
-        found.push(version_facts(manifest.manifest(), None, false));
-    }
-    Ok((found, older))
-}
-
-fn version_facts(manifest: &Manifest, before: Option<&Manifest>, is_first: bool) -> VersionFacts {
-    VersionFacts {
-        version: manifest.version,
-        written: versions::written(manifest),
-        rows: manifest.num_rows(),
-        deleted: manifest.num_deleted_rows(),
-        bytes: versions::data_bytes(manifest),
-        fragments: manifest.fragments.len() as u64,
-        changes: match before {
-            Some(before) => changes(before, manifest),
-            None if is_first => vec!["written first".into()],
-            None => Vec::new(),
-        },
-    }
-}
-
-/// What differs between two versions, in words.
-fn changes(before: &Manifest, after: &Manifest) -> Vec<String> {
-    let mut changes = schema_changes(before, after);
-    let by_id = |manifest: &Manifest| -> BTreeMap<u32, Fragment> {
-        manifest.fragments.iter().map(|fragment| (fragment.id, fragment.clone())).collect()
-    };
-    let (old, new) = (by_id(before), by_id(after));
-    let rows = |fragments: &[&Fragment]| -> u64 {
-        fragments.iter().filter_map(|fragment| fragment.num_rows()).fold(0, u64::saturating_add)
-    };
-    let added: Vec<&Fragment> = new.values().filter(|f| !old.contains_key(&f.id)).collect();
-    let removed: Vec<&Fragment> = old.values().filter(|f| !new.contains_key(&f.id)).collect();
-    let count = |fragments: &[&Fragment]| units::counted(fragments.len() as u64, "fragment");
-    match (added.is_empty(), removed.is_empty()) {
-        (false, true) => {
-            changes.push(format!("{} added in {}", units::rows(rows(&added)), count(&added)));
-        }
-        (true, false) => {
-            changes.push(format!(
-                "{} removed with {}",
-                units::rows(rows(&removed)),
-                count(&removed)
-            ));
-        }
-        (false, false) if rows(&added) == rows(&removed) => {
-            changes.push(format!("{} rewritten as {}", count(&removed), added.len()));
-        }
-        (false, false) => changes.push(format!(
-            "{} with {} replaced by {} with {}",
-            count(&removed),
-            units::rows(rows(&removed)),
-            added.len(),
-            units::rows(rows(&added))
-        )),
-        (true, true) => {}
-    }
-    let kept = || new.values().filter_map(|fragment| Some((old.get(&fragment.id)?, fragment)));
-    let deleted: u64 = kept()
-        .map(|(old, new)| {
-            let [old, new] = [old, new].map(|f| f.num_deleted_rows().unwrap_or(0));
-            new.saturating_sub(old)
-        })
-        .fold(0, u64::saturating_add);
-    if deleted > 0 {
-        changes.push(format!("{} deleted", units::rows(deleted)));
-    }
-    let rewritten = kept().filter(|(old, new)| old.files != new.files).count() as u64;
-    if rewritten > 0 {
-        changes.push(format!("files of {} changed", units::counted(rewritten, "fragment")));
-    }
-    if before.config != after.config {
-        changes.push("settings changed".into());
-    }
-    if changes.is_empty() {
-        changes.push("rows and columns as before".into());
-    }
-    changes
-}
-
-fn schema_changes(before: &Manifest, after: &Manifest) -> Vec<String> {
-    let fields = |manifest: &Manifest| -> BTreeMap<i32, (String, String)> {
-        let field = |field: &lancet_table::Field| {
-            (field.id, (cut(&field.name, 60), cut(&field.logical_type, 60)))
-        };
-        manifest.fields.iter().map(field).collect()
-    };
-    let (old, new) = (fields(before), fields(after));
-    let ids: BTreeSet<i32> = old.keys().chain(new.keys()).copied().collect();
-    let mut changes = Vec::new();
-    for id in ids {
-        match (old.get(&id), new.get(&id)) {
-            (None, Some((name, kind))) => changes.push(format!("column `{name}` ({kind}) added")),
-            (Some((name, _)), None) => changes.push(format!("column `{name}` dropped")),
-            (Some((a, _)), Some((b, _))) if a != b => {
-                changes.push(format!("column `{a}` renamed to `{b}`"));
-            }
-            _ => {}
-        }
-    }
-    let more = changes.len().saturating_sub(8);
-    changes.truncate(8);
-    if more > 0 {
-        changes.push(format!("{more} more changes of columns"));
-    }
-    changes
 }
 
 fn health(name: &Path, table: &Table, quiet: bool) -> Result<Health> {

@@ -1,23 +1,20 @@
 //! Zone maps as pictures: the band between the least and the greatest value of every zone.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float16Type};
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
 use lancet::ZoneMap;
+use lancet_table::{FieldZones, FragmentZones};
 
-type Half = <Float16Type as ArrowPrimitiveType>::Native;
+use super::zone_numbers::{Numbers, numbers};
 
 /// The heights of a band chart.
 pub const HEIGHT: f64 = 1000.0;
 
-/// What the zone map of a column shows.
+/// What the zone maps of a column show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Zones {
     pub num_zones: usize,
-    pub rows_per_zone: u64,
-    /// Zones, or several together: lower and upper bound between 0 and [`HEIGHT`], if they are known, and the share of
-    /// nulls in per cent.
+    /// Fragments of a table that have no map of the column.
+    pub unknown: usize,
+    /// Zones, or several together, in the order of the rows.
     pub bands: Vec<Band>,
     /// How the zones lie.
     pub order: Order,
@@ -25,11 +22,23 @@ pub struct Zones {
     pub read_share: f64,
 }
 
-/// One zone, or several.
+/// One zone, or several; or a fragment whose zones nobody knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
+    /// Lower and upper bound between 0 and [`HEIGHT`], if they are known.
     pub bounds: Option<(f64, f64)>,
-    pub null_share: f64,
+    /// In per cent; none if nothing is known.
+    pub null_share: Option<f64>,
+}
+
+/// Rows of which the same is known.
+enum Stretch<'a> {
+    /// What a map says of those of its zones that have rows which are not deleted.
+    Map(&'a ZoneMap, Vec<usize>),
+    /// They are all null.
+    Null,
+    /// Nothing.
+    Unknown,
 }
 
 /// How the values of a column lie in its rows.
@@ -59,37 +68,84 @@ impl Order {
 
 impl Zones {
     /// The chart of a zone map, with at most `most` bands. None for types that have no place on a line.
-    pub fn new(map: &ZoneMap, most: usize) -> Option<Self> {
-        let (min, max) = numbers(map.min(), map.max())?;
-        let bounds: Vec<Option<(f64, f64)>> =
-            min.iter().zip(&max).map(|(min, max)| (*min).zip(*max)).collect();
-        let known = bounds.iter().flatten();
-        let low = known.clone().map(|(min, _)| *min).fold(f64::INFINITY, f64::min);
-        let high = known.map(|(_, max)| *max).fold(f64::NEG_INFINITY, f64::max);
+    pub fn of_file(map: &ZoneMap, most: usize) -> Option<Self> {
+        Self::new(&[Stretch::Map(map, (0..map.num_zones()).collect())], most)
+    }
+
+    /// The chart of all maps of a column of a table, one behind the other. None if there are none.
+    pub fn of_table(fragments: &[FragmentZones], most: usize) -> Option<Self> {
+        let stretches: Vec<Stretch<'_>> = fragments.iter().map(Stretch::of_fragment).collect();
+        Self::new(&stretches, most)
+    }
+
+    fn new(stretches: &[Stretch<'_>], most: usize) -> Option<Self> {
+        let maps: Vec<&ZoneMap> = stretches.iter().filter_map(Stretch::map).collect();
+        let bounds: Vec<_> = maps.iter().map(|map| [map.min(), map.max()]).collect();
+        let mut found = numbers(&bounds)?.into_iter();
+        let next = |stretch: &Stretch<'_>| stretch.map().and_then(|_| found.next().flatten());
+        let numbers: Vec<Option<Numbers>> = stretches.iter().map(next).collect();
+        let bounds = || numbers.iter().flatten().flatten().flatten();
+        let low = bounds().map(|(min, _)| *min).fold(f64::INFINITY, f64::min);
+        let high = bounds().map(|(_, max)| *max).fold(f64::NEG_INFINITY, f64::max);
         let height = |value: f64| match high > low {
             true => ((value - low) / (high - low) * HEIGHT).clamp(0.0, HEIGHT),
             false => HEIGHT / 2.0,
         };
-        let zones: Vec<Band> = bounds
-            .iter()
-            .enumerate()
-            .map(|(zone, bounds)| {
-                let rows = map.rows(zone);
-                let nulls = f64::from(map.null_counts().value(zone));
-                Band {
-                    bounds: bounds.map(|(min, max)| (height(min), height(max))),
-                    null_share: 100.0 * nulls / (rows.end - rows.start).max(1) as f64,
+        let mut zones: Vec<Band> = Vec::new();
+        for (stretch, numbers) in stretches.iter().zip(&numbers) {
+            match (stretch, numbers) {
+                (Stretch::Map(map, kept), Some(numbers)) => {
+                    zones.extend(kept.iter().map(|zone| Band {
+                        bounds: bounds_of(numbers, *zone).map(|b| (height(b.0), height(b.1))),
+                        null_share: Some(null_share(map, *zone)),
+                    }));
                 }
-            })
-            .collect();
+                (Stretch::Null, _) => zones.push(Band { bounds: None, null_share: Some(100.0) }),
+                _ => zones.push(Band { bounds: None, null_share: None }),
+            }
+        }
         Some(Self {
-            num_zones: map.num_zones(),
-            rows_per_zone: map.rows_per_zone(),
+            num_zones: maps.iter().map(|map| map.num_zones()).sum(),
+            unknown: zones.iter().filter(|zone| zone.null_share.is_none()).count(),
             order: order(&zones, high > low),
             read_share: read_share(&zones),
             bands: together(&zones, most),
         })
     }
+}
+
+impl<'a> Stretch<'a> {
+    fn of_fragment(fragment: &'a FragmentZones) -> Self {
+        match &fragment.zones {
+            FieldZones::Map(map) => {
+                let is_left = |zone: &usize| {
+                    let rows = map.rows(*zone);
+                    fragment.deletions.count_within(rows.clone()) < rows.end - rows.start
+                };
+                Self::Map(map, (0..map.num_zones()).filter(is_left).collect())
+            }
+            FieldZones::Missing => Self::Null,
+            _ => Self::Unknown,
+        }
+    }
+
+    fn map(&self) -> Option<&'a ZoneMap> {
+        match self {
+            Self::Map(map, _) => Some(map),
+            Self::Null | Self::Unknown => None,
+        }
+    }
+}
+
+fn bounds_of(numbers: &Numbers, zone: usize) -> Option<(f64, f64)> {
+    numbers.get(zone).copied().flatten()
+}
+
+/// The nulls of a zone, in per cent.
+fn null_share(map: &ZoneMap, zone: usize) -> f64 {
+    let rows = map.rows(zone);
+    let nulls = f64::from(map.null_counts().value(zone));
+    100.0 * nulls / (rows.end - rows.start).max(1) as f64
 }
 
 /// How the zones lie.
@@ -118,11 +174,12 @@ fn order(zones: &[Band], differs: bool) -> Order {
     }
 }
 
-/// The share of zones that hold the middle of a zone, on average.
+/// The share of zones that hold the middle of a zone, on average. Those of which nothing is known are always read.
 fn read_share(zones: &[Band]) -> f64 {
+    let unknown = zones.iter().filter(|zone| zone.null_share.is_none()).count();
     let bounds: Vec<(f64, f64)> = zones.iter().filter_map(|zone| zone.bounds).collect();
     if bounds.is_empty() {
-        return 0.0;
+        return unknown as f64 / zones.len().max(1) as f64;
     }
     // At most some of the zones are asked for, so that very many do not take for ever.
     let step = bounds.len().div_ceil(500);
@@ -131,7 +188,7 @@ fn read_share(zones: &[Band]) -> f64 {
     let hits =
         |value: &f64| bounds.iter().filter(|(low, high)| low <= value && value <= high).count();
     let all: usize = asked.iter().map(hits).sum();
-    all as f64 / (asked.len() * zones.len()) as f64
+    (all as f64 / asked.len() as f64 + unknown as f64) / zones.len() as f64
 }
 
 /// Neighbours put together, so that there are at most `most`.
@@ -139,105 +196,22 @@ fn together(zones: &[Band], most: usize) -> Vec<Band> {
     let size = zones.len().div_ceil(most.max(1)).max(1);
     let join = |some: &[Band]| {
         let bounds = some.iter().filter_map(|band| band.bounds);
+        let known = || some.iter().filter_map(|band| band.null_share);
+        let shares = known().count();
         Band {
             bounds: bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))),
-            null_share: some.iter().map(|band| band.null_share).sum::<f64>()
-                / some.len().max(1) as f64,
+            null_share: (shares > 0).then(|| known().sum::<f64>() / shares as f64),
         }
     };
     zones.chunks(size).map(join).collect()
 }
 
-/// A number for each zone, if it has a bound.
-type Numbers = Vec<Option<f64>>;
-
-/// Bounds as numbers that are ordered as they are.
-fn numbers(min: &ArrayRef, max: &ArrayRef) -> Option<(Numbers, Numbers)> {
-    let both = match min.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
-            let (min, max) = (bytes(min)?, bytes(max)?);
-            let prefix = common_prefix(min.iter().chain(&max).flatten());
-            let number = |value: &Option<&[u8]>| value.map(|value| leading(value, prefix));
-            (min.iter().map(number).collect(), max.iter().map(number).collect())
-        }
-        _ => (fixed(min)?, fixed(max)?),
-    };
-    Some(both)
-}
-
-fn bytes(array: &ArrayRef) -> Option<Vec<Option<&[u8]>>> {
-    Some(match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().iter().map(|v| v.map(str::as_bytes)).collect(),
-        DataType::LargeUtf8 => {
-            array.as_string::<i64>().iter().map(|v| v.map(str::as_bytes)).collect()
-        }
-        DataType::Binary => array.as_binary::<i32>().iter().collect(),
-        DataType::LargeBinary => array.as_binary::<i64>().iter().collect(),
-        _ => return None,
-    })
-}
-
-/// What all values begin with.
-fn common_prefix<'a>(mut values: impl Iterator<Item = &'a &'a [u8]>) -> usize {
-    let Some(first) = values.next() else { return 0 };
-    let shared = |other: &&[u8]| first.iter().zip(other.iter()).take_while(|(a, b)| a == b).count();
-    values.map(shared).min().unwrap_or(first.len())
-}
-
-/// The eight bytes behind the prefix, the first as the most significant.
-fn leading(value: &[u8], prefix: usize) -> f64 {
-    let mut word = [0; 8];
-    let rest = value.get(prefix..).unwrap_or_default();
-    word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    u64::from_be_bytes(word) as f64
-}
-
-/// Values of fixed width.
-fn fixed(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
-    use DataType as D;
-    let data_type = array.data_type();
-    if *data_type == D::Boolean {
-        let values = array.as_boolean();
-        return Some(values.iter().map(|value| value.map(|v| f64::from(u8::from(v)))).collect());
-    }
-    let width = data_type.primitive_width().filter(|width| *width <= 16)?;
-    if matches!(data_type, D::Interval(_)) {
-        return None;
-    }
-    let data = array.to_data();
-    let values = data.buffers().first()?.as_slice().chunks_exact(width).skip(data.offset());
-    let number = |bytes: &[u8]| -> Option<f64> {
-        Some(match data_type {
-            D::Float16 => Half::from_le_bytes(bytes.try_into().ok()?).to_f64(),
-            D::Float32 => f32::from_le_bytes(bytes.try_into().ok()?).into(),
-            D::Float64 => f64::from_le_bytes(bytes.try_into().ok()?),
-            _ => {
-                let is_unsigned = data_type.is_unsigned_integer();
-                let is_negative = !is_unsigned && bytes.last().is_some_and(|byte| byte & 0x80 != 0);
-                let mut word = [if is_negative { 0xff } else { 0 }; 16];
-                word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-                i128::from_le_bytes(word) as f64
-            }
-        })
-    };
-    let value = |(row, bytes): (usize, &[u8])| {
-        data.is_valid(row).then(|| number(bytes)).flatten().filter(|value| value.is_finite())
-    };
-    Some(values.take(data.len()).enumerate().map(value).collect())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use arrow_array::{
-        Date32Array, Decimal128Array, Float64Array, Int16Array, StringArray, UInt64Array,
-    };
-
     use super::*;
 
     fn bands(bounds: &[(f64, f64)]) -> Vec<Band> {
-        bounds.iter().map(|b| Band { bounds: Some(*b), null_share: 0.0 }).collect()
+        bounds.iter().map(|b| Band { bounds: Some(*b), null_share: Some(0.0) }).collect()
     }
 
     #[test]
@@ -258,23 +232,6 @@ mod tests {
     }
 
     #[test]
-    fn bounds_keep_their_order_as_numbers() {
-        let sorted = |array: ArrayRef| {
-            let (numbers, _) = numbers(&array, &array).unwrap();
-            let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
-            assert!(numbers.len() > 2 && numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
-        };
-        sorted(Arc::new(Int16Array::from(vec![-300, -1, 0, 7, 300])));
-        sorted(Arc::new(UInt64Array::from(vec![0, 5, u64::MAX])));
-        sorted(Arc::new(Float64Array::from(vec![-1e300, -0.5, 2.0])));
-        sorted(Arc::new(Date32Array::from(vec![-9, 0, 20_000])));
-        sorted(Arc::new(Decimal128Array::from(vec![i128::MIN, -5, 0, 1 << 100])));
-        sorted(Arc::new(StringArray::from(vec!["word a", "word b", "word é"])));
-        let with_null: ArrayRef = Arc::new(Int16Array::from(vec![None, Some(1)]).slice(0, 2));
-        assert_eq!(numbers(&with_null, &with_null).unwrap().0, [None, Some(1.0)]);
-    }
-
-    #[test]
     fn bands_are_put_together() {
         let zones = bands(&[(0.0, 1.0), (4.0, 5.0), (2.0, 3.0)]);
         let two = together(&zones, 2);
@@ -282,5 +239,17 @@ mod tests {
         assert_eq!(two[0].bounds, Some((0.0, 5.0)));
         assert_eq!(together(&zones, 9).len(), 3);
         assert!(together(&[], 5).is_empty());
+    }
+
+    #[test]
+    fn what_nobody_knows_is_read() {
+        let mut zones = bands(&[(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]);
+        assert!((read_share(&zones) - 1.0 / 3.0).abs() < 1e-9);
+        zones.push(Band { bounds: None, null_share: None });
+        assert!((read_share(&zones) - 0.5).abs() < 1e-9);
+        assert!((read_share(&zones[3..]) - 1.0).abs() < 1e-9);
+        // All null: no filter for a value reads it.
+        assert_eq!(read_share(&[Band { bounds: None, null_share: Some(100.0) }]), 0.0);
+        assert_eq!(together(&zones[3..], 1)[0].null_share, None);
     }
 }

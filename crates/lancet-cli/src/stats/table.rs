@@ -1,16 +1,24 @@
 //! What the zone maps of all files of a table say about its columns.
 
-use lancet_table::{KnownStatistics, Table, TableColumnStatistics};
+use std::io::Write;
+use std::path::Path;
+
+use lancet_table::{FragmentZones, KnownStatistics, Table, TableColumnStatistics};
 use serde_json::{Value, json};
 
-use super::{Args, bound, value};
-use crate::error::{Error, Result};
+use super::{Args, bound, value, zones};
+use crate::error::Result;
 use crate::lines::Report;
 use crate::places::InTable;
 use crate::table::Grid;
 use crate::{progress, units};
-use std::io::Write;
-use std::path::Path;
+
+/// What is known of a table.
+struct Known {
+    columns: Vec<TableColumnStatistics>,
+    /// For each column, its fragments; empty if zones are not asked for.
+    zones: Vec<Vec<FragmentZones>>,
+}
 
 /// Prints what is known of a table, or returns it as JSON.
 pub fn show(
@@ -20,43 +28,52 @@ pub fn show(
     quiet: bool,
     out: &mut dyn Write,
 ) -> Result<Option<Value>> {
-    if args.zones {
-        return Err(Error::Usage(format!(
-            "--zones is for files; those of the table are in {}/data",
-            path.display()
-        )));
-    }
-    let bar = progress::share(quiet);
-    bar.set_length(table.manifest().fragments.len() as u64);
-    let progress = |done: usize| bar.set_position(done as u64);
-    let columns = match args.columns.is_empty() {
-        true => table.statistics(.., progress),
-        false => table.statistics(args.columns.as_slice(), progress),
-    };
-    bar.finish_and_clear();
-    let columns = columns.in_table(path)?;
+    let known = read(args, path, table, quiet)?;
     let (name, num_rows) = (path.display(), table.num_rows().in_table(path)?);
     if args.json {
-        let columns = columns.iter().map(column_json);
         return Ok(Some(json!({
             "table": name.to_string(),
             "version": table.version(),
             "rows": num_rows,
-            "columns": columns.collect::<Result<Vec<_>>>()?,
+            "columns": known.to_json()?,
         })));
     }
     let mut out = Report::new(out, args.width.get());
     out.line(format!("{name}: version {}, {}", table.version(), units::rows(num_rows)))?;
     out.line("")?;
-    out.grid(&column_table(&columns)?)?;
+    out.grid(&column_table(&known.columns)?)?;
+    for (column, fragments) in known.columns.iter().zip(&known.zones) {
+        out.line("")?;
+        out.line(format!("{} ({})", column.name.escape_debug(), column.data_type))?;
+        out.grid(&zones::table(fragments)?)?;
+    }
     let touched = |column: &TableColumnStatistics| column.known.as_ref().is_some_and(is_touched);
-    if columns.iter().any(touched) {
+    if known.columns.iter().any(touched) {
         out.line("")?;
         out.line(
             "Rows are deleted in some zones: `≤` counts and bounds with `~` may be those of deleted rows.",
         )?;
     }
     Ok(None)
+}
+
+fn read(args: &Args, path: &Path, table: &Table, quiet: bool) -> Result<Known> {
+    let bar = progress::share(quiet);
+    bar.set_length(table.manifest().fragments.len() as u64);
+    let progress = |done: usize| bar.set_position(done as u64);
+    let mut zones: Vec<Vec<FragmentZones>> = Vec::new();
+    let keep = |column: usize, found: FragmentZones| {
+        if args.zones {
+            zones.resize_with(zones.len().max(column + 1), Vec::new);
+            zones[column].push(found);
+        }
+    };
+    let columns = match args.columns.is_empty() {
+        true => table.statistics_with_zones(.., progress, keep),
+        false => table.statistics_with_zones(args.columns.as_slice(), progress, keep),
+    };
+    bar.finish_and_clear();
+    Ok(Known { columns: columns.in_table(path)?, zones })
 }
 
 fn is_touched(known: &KnownStatistics) -> bool {
@@ -98,6 +115,20 @@ fn missing(column: &TableColumnStatistics) -> String {
     match column.num_unknown {
         1 => "no zone map in 1 fragment".into(),
         n => format!("no zone map in {} fragments", units::count(n)),
+    }
+}
+
+impl Known {
+    fn to_json(&self) -> Result<Vec<Value>> {
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for (place, column) in self.columns.iter().enumerate() {
+            let mut json = column_json(column)?;
+            if let Some(fragments) = self.zones.get(place) {
+                json["each_fragment"] = zones::json(fragments)?;
+            }
+            columns.push(json);
+        }
+        Ok(columns)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use lancet::{FileReader, FileWriter, WriteOptions};
+use lancet_table::{Table, TableWriteOptions};
 use serde_json::Value;
 
 use crate::archives;
@@ -231,17 +232,107 @@ fn numbers_are_those_of_inspect() {
     let bytes = inspected["file_bytes"].as_u64().unwrap();
     assert!(page.has_text(&format!("{} bytes", grouped(bytes))));
     assert!(page.has_text("sorted, ascending") && page.has_text("in no order"), "{}", page.text);
-    let (page, _) = looked_at(&dir.path("table"));
-    let inspected: Value = serde_json::from_str(&dir.lancet("inspect table --json").ok()).unwrap();
-    for (shown, column) in page.data["columns"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .zip(inspected["columns"].as_array().unwrap())
-    {
+}
+
+fn sum(values: &Value, of: impl Fn(&Value) -> &Value) -> u64 {
+    values.as_array().unwrap().iter().map(|value| of(value).as_u64().unwrap()).sum()
+}
+
+/// The numbers of the page of a table are those of `inspect`, and every byte of every file is told.
+fn check_table(dir: &Dir, page: &Page) {
+    let inspected = dir.lancet("inspect table --json --pages").ok();
+    let inspected: Value = serde_json::from_str(&inspected).unwrap();
+    let number = |key: &str| inspected[key].as_u64().unwrap();
+    let all = number("file_bytes") + number("side_bytes") + number("deletion_bytes");
+    assert!(page.has_text(&format!("all {} 100.0 %", grouped(all))), "{all}: {}", page.text);
+    assert_eq!(sum(&page.data["groups"], |group| &group[5]), all);
+    assert!(page.has_text(&format!("Rows {}", grouped(number("rows")))), "{}", page.text);
+    let columns = inspected["columns"].as_array().unwrap();
+    assert_eq!(page.data["columns"].as_array().unwrap().len(), columns.len());
+    for (shown, column) in page.data["columns"].as_array().unwrap().iter().zip(columns) {
+        let (name, bytes) = (column["name"].as_str().unwrap(), column["bytes"].as_u64().unwrap());
         assert_eq!((&shown[0], &shown[2]), (&column["name"], &column["bytes"]));
+        assert_eq!(sum(&shown[7], |pages| &pages[1]), bytes, "{name}");
+        assert_eq!(sum(&shown[7], |pages| &pages[4]), column["num_pages"].as_u64().unwrap());
     }
-    assert!(page.has_text("Rows 60,000"), "{}", page.text);
+    let shown = page.data["fragments"].as_array().unwrap();
+    for (shown, fragment) in shown.iter().zip(inspected["fragments"].as_array().unwrap()) {
+        let [physical, deleted] =
+            ["physical_rows", "deleted_rows"].map(|key| fragment[key].as_u64().unwrap());
+        assert_eq!(shown[0], fragment["id"]);
+        assert_eq!((&shown[1], &shown[2]), (&(physical - deleted).into(), &deleted.into()));
+        let data = shown[3].as_array().unwrap().iter().filter(|file| file[2] == 0);
+        for (shown, file) in data.zip(fragment["files"].as_array().unwrap()) {
+            assert_eq!((&shown[0], &shown[1]), (&file["file"], &file["bytes"]));
+            let mut at = 0;
+            for part in shown[3].as_array().unwrap() {
+                assert_eq!(part[3], at, "{part}");
+                at += part[0].as_u64().unwrap();
+            }
+            assert_eq!(at, file["bytes"].as_u64().unwrap());
+        }
+        let others = shown[3].as_array().unwrap().iter().filter(|file| file[2] == 13);
+        let deletions = fragment["deletion_file"]["bytes"].as_u64();
+        assert_eq!(others.map(|file| file[1].as_u64().unwrap()).next(), deletions);
+    }
+}
+
+#[test]
+fn numbers_of_tables_are_those_of_inspect() {
+    let dir = with_zone_maps("report-table-numbers", &[1, 2, 3]);
+    let (page, _) = looked_at(&dir.path("table"));
+    check_table(&dir, &page);
+    assert_eq!(page.data["fragments"].as_array().unwrap().len(), 3);
+    // Ids ascend through all fragments; the second has no prices; words lie everywhere.
+    let zones = |column: usize| &page.data["columns"][column][8];
+    assert_eq!(zones(0)["o"], "sorted, ascending");
+    assert_eq!(zones(0)["b"].as_array().unwrap().len(), 9, "three zones each");
+    assert_eq!(zones(1)["b"][3], serde_json::json!([null, null, 100]));
+    assert_eq!(zones(2)["o"], "in no order");
+    assert!(page.has_text("id sorted, ascending 9"), "{}", page.text);
+    // Pages say which fragment they are in.
+    let pages = page.data["columns"][0][7].as_array().unwrap();
+    let fragments: Vec<u64> = pages.iter().map(|page| page[6].as_u64().unwrap()).collect();
+    assert!(fragments.is_sorted() && fragments.contains(&2), "{fragments:?}");
+    let tried = Page::parse(&report(&[dir.path("table").to_str().unwrap()]).unwrap());
+    assert!(tried.has_text("with each profile") && tried.has_text("recommend"), "{}", tried.text);
+
+    // Tables of the reference: several files a fragment, blobs beside them, columns that were dropped.
+    for name in ["rebased_v20", "nested_changes_v22", "blob_v21", "spilled_lineage_v21"] {
+        let dir = with_table(&format!("report-numbers-{name}"), name);
+        let (page, _) = looked_at(&dir.path("table"));
+        check_table(&dir, &page);
+    }
+}
+
+/// A table of one column in very many fragments, and of very many columns in some: both stay small, and say what they left out.
+#[test]
+fn large_tables_have_small_pages() {
+    let dir = Dir::new("report-fragments");
+    let batch = |columns: u64, rows: i64| {
+        let column = |number| (format!("measurement_{number:04}"), numbers(rows));
+        RecordBatch::try_from_iter((0..columns).map(column)).unwrap()
+    };
+    let create = |batch: RecordBatch, rows: u64| {
+        let _ = std::fs::remove_dir_all(dir.path("table"));
+        let options = TableWriteOptions::default().with_max_rows_per_fragment(rows);
+        let schema = batch.schema();
+        let batches = arrow_array::RecordBatchIterator::new([Ok(batch)], schema);
+        Table::create_with(dir.path("table"), batches, &options).unwrap();
+    };
+    create(batch(2, 1_200), 1);
+    let (page, _) = looked_at(&dir.path("table"));
+    check_table(&dir, &page);
+    assert_eq!(page.data["groups"].as_array().unwrap().len(), 200);
+    assert_eq!(page.data["fragments"].as_array().unwrap().len(), 1_000);
+    assert!(page.has_text("900 more files and those of 200 more fragments are not listed"));
+    assert_eq!(page.data["columns"][0][8]["o"], "sorted, ascending");
+
+    create(batch(1_000, 40), 8);
+    let (page, bytes) = looked_at(&dir.path("table"));
+    check_table(&dir, &page);
+    assert!(bytes > 300_000, "{bytes}");
+    assert!(page.has_text("940 more columns not drawn here."), "{}", page.text.len());
 }
 
 #[test]

@@ -175,5 +175,89 @@ fn tables_without_zone_maps_say_so() {
     assert!(text.starts_with("table: version 7, 48 rows\n"), "{text}");
     assert_eq!(text.matches("no zone map in 4 fragments").count(), 2, "{text}");
     assert!(dir.lancet("stats table --columns kk").failed().contains("`kk`"));
-    assert_eq!(dir.lancet("stats table --zones").code, 2);
+    let zones = dir.lancet("stats table --zones --columns k").ok();
+    assert_eq!(
+        zones.matches("no zone map\n").count() + zones.matches("no zone map ").count(),
+        5,
+        "{zones}"
+    );
+}
+
+/// What `stats --zones` says of a column, fragment by fragment.
+fn fragments(dir: &Dir, name: &str) -> Vec<Value> {
+    let found = dir.lancet(&format!("stats table --zones --json --columns {name}")).ok();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    found["columns"][0]["each_fragment"].as_array().unwrap().clone()
+}
+
+/// Every zone of every fragment, beside the rows that lie in it.
+#[test]
+fn zones_of_tables_are_those_of_their_rows() {
+    let deleted: Vec<u16> = (8_000..8_500).collect();
+    let dir = with_zone_maps("table-zones", &deleted);
+    let (ids, prices) = (fragments(&dir, "id"), fragments(&dir, "price"));
+    assert_eq!((ids.len(), prices.len()), (3, 3));
+    for (number, (id, price)) in ids.iter().zip(&prices).enumerate() {
+        let rows = fragment_rows(number as i64);
+        let all_ids = rows["id"].as_primitive::<Int64Type>();
+        let all_prices = rows["price"].as_primitive::<Float64Type>();
+        assert_eq!(
+            (&id["fragment"], &id["physical_rows"]),
+            (&number.into(), &FRAGMENT_ROWS.into())
+        );
+        let in_fragment = if number == 0 { deleted.len() } else { 0 };
+        assert_eq!(id["deleted_rows"], in_fragment);
+        let mut seen = 0;
+        for zone in id["each_zone"].as_array().unwrap() {
+            let (first, len) = (
+                zone["first_row"].as_u64().unwrap() as usize,
+                zone["rows"].as_u64().unwrap() as usize,
+            );
+            assert_eq!(first, seen);
+            seen += len;
+            let values = all_ids.slice(first, len);
+            assert_eq!(
+                (&zone["min"], &zone["max"]),
+                (&values.value(0).into(), &values.value(len - 1).into())
+            );
+            let within = deleted.iter().filter(|row| (first..seen).contains(&usize::from(**row)));
+            let within = if number == 0 { within.count() } else { 0 };
+            assert_eq!(
+                (&zone["deleted_rows"], &zone["exact"]),
+                (&within.into(), &(within == 0).into())
+            );
+        }
+        assert_eq!(seen as i64, FRAGMENT_ROWS);
+        if number == 1 {
+            // Its file has prices, but the table does not count them.
+            assert_eq!(
+                (&price["each_zone"], &price["missing"]),
+                (&Value::Null, &"null in all rows".into())
+            );
+            continue;
+        }
+        for zone in price["each_zone"].as_array().unwrap() {
+            let (first, len) = (
+                zone["first_row"].as_u64().unwrap() as usize,
+                zone["rows"].as_u64().unwrap() as usize,
+            );
+            let values = all_prices.slice(first, len);
+            let least = values.iter().flatten().fold(f64::MAX, f64::min);
+            assert_eq!(
+                (&zone["min"], &zone["nulls"]),
+                (&least.into(), &values.null_count().into())
+            );
+        }
+    }
+    let text = dir.lancet("stats table --zones --columns id,price").ok();
+    assert!(text.contains("id (Int64)\n") && text.contains("price (Float64)\n"), "{text}");
+    assert!(text.contains("null in all rows") && text.contains(" 192"), "{text}");
+    // A file and a table of it say the same.
+    let alone = dir.lancet("stats table/data/made-2.lance --zones --json --columns id").ok();
+    let alone: Value = serde_json::from_str(&alone).unwrap();
+    let mut zones = ids[2]["each_zone"].clone();
+    for zone in zones.as_array_mut().unwrap() {
+        zone.as_object_mut().unwrap().remove("deleted_rows");
+    }
+    assert_eq!(zones, alone["columns"][0]["each_zone"]);
 }

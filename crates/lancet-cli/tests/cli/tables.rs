@@ -147,12 +147,60 @@ fn what_a_table_is_made_of() {
     let before = json(&dir.lancet("inspect table --json --version 1").ok());
     assert_eq!((&before["rows"], &before["deleted_rows"]), (&25.into(), &0.into()));
     for (args, words) in [
-        ("inspect table --pages", "--fragments"),
         ("inspect table/_versions --fragments", "directory"),
         ("inspect table --columns nothing", "no column `nothing`; there are: k, i,"),
     ] {
         let ran = dir.lancet(args);
         assert!(ran.code != 0 && ran.stderr.contains(words), "{args}: {}", ran.stderr);
+    }
+}
+
+/// The pages of a table are those of its files, whatever the table calls the columns.
+#[test]
+fn pages_of_tables_are_those_of_their_files() {
+    let dir = with_table("table-pages", "nested_changes_v22");
+    let (mut renamed, mut unused) = (0, 0);
+    for version in 1..=9 {
+        let at = format!("inspect table --version {version} --pages");
+        let found = json(&dir.lancet(&format!("{at} --json")).ok());
+        let text = dir.lancet(&at).ok();
+        let files = found["files"].as_array().unwrap();
+        let of_fragments = found["fragments"].as_array().unwrap().iter();
+        let listed: Vec<(&Value, &Value)> = of_fragments
+            .flat_map(|f| {
+                f["files"].as_array().unwrap().iter().map(|file| (&f["id"], &file["file"]))
+            })
+            .collect();
+        let inside: Vec<(&Value, &Value)> =
+            files.iter().map(|file| (&file["fragment"], &file["file"])).collect();
+        assert_eq!(inside, listed, "{version}");
+        let mut bytes = 0;
+        for file in files {
+            let name = file["file"].as_str().unwrap();
+            let alone =
+                json(&dir.lancet(&format!("inspect table/data/{name} --pages --json")).ok());
+            assert_eq!(file["rows"], alone["rows"]);
+            assert!(text.contains(&format!("fragment {}, {name}: ", file["fragment"])), "{text}");
+            let both = [file, &alone].map(|file| file["columns"].as_array().unwrap());
+            assert_eq!(both[0].len(), both[1].len());
+            for (column, alone) in both[0].iter().zip(both[1]) {
+                assert_eq!(
+                    (&column["index"], &column["pages"]),
+                    (&alone["index"], &alone["pages"])
+                );
+                let (name, in_file) = (&column["name"], alone["name"].as_str().unwrap());
+                let is_unused = *name == format!("(unused).{in_file}");
+                unused += usize::from(is_unused);
+                renamed += usize::from(name != in_file && !is_unused);
+                bytes += column["bytes"].as_u64().unwrap();
+            }
+        }
+        assert_eq!(found["page_bytes"], bytes, "{version}");
+    }
+    assert!(renamed > 0 && unused > 0, "{renamed} renamed, {unused} unused");
+    let some = json(&dir.lancet("inspect table --version 1 --pages --json -c id").ok());
+    for file in some["files"].as_array().unwrap() {
+        assert_eq!(file["columns"].as_array().unwrap().len(), 1);
     }
 }
 

@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 
 use super::columns::ratio;
 use crate::report::MOST_COLUMNS;
-use crate::report::byte_map::{ByteMap, Kind};
-use crate::report::facts::{ColumnFacts, Count, Health, PageGroup, Subject};
+use crate::report::byte_map::{Kind, Part};
+use crate::report::facts::{
+    ColumnFacts, Count, FragmentFacts, FragmentFiles, Health, PageGroup, Stored, StoredFile,
+    Subject,
+};
 use crate::report::zones::{Band, Zones};
 
 /// Parts of the map of bytes.
@@ -22,12 +25,12 @@ pub fn of(subject: &Subject) -> Value {
             let shown = columns.iter().take(MOST_COLUMNS).map(|column| words.column(column));
             let shown: Vec<Value> = shown.collect();
             json!({
-                "name": file.name.rsplit(['/', '\\']).next(),
+                "name": last_name(&file.name),
                 "kinds": Kind::ALL.map(Kind::name),
                 "columns": shown,
                 "forms": words.forms.names,
                 "holds": words.holds.names,
-                "strip": strip(&file.map, shown.len()),
+                "strip": strip(&file.map.coarse(MOST_PARTS), shown.len()),
                 "marks": marks(&file.health),
             })
         }
@@ -35,15 +38,52 @@ pub fn of(subject: &Subject) -> Value {
             let mut words = Words::default();
             let columns = table.columns.iter().take(MOST_COLUMNS);
             let columns: Vec<Value> = columns.map(|column| words.column(column)).collect();
-            json!({ "columns": columns, "forms": words.forms.names, "holds": words.holds.names })
+            let fragment = |fragment: &FragmentFiles| {
+                let files = fragment.files.iter().map(|file| stored(file, columns.len()));
+                let files: Vec<Value> = files.collect();
+                json!([fragment.id, fragment.rows, fragment.deleted, files])
+            };
+            let fragments: Vec<Value> = table.map.fragments.iter().map(fragment).collect();
+            json!({
+                "name": last_name(&table.name),
+                "kinds": Kind::ALL.map(Kind::name),
+                "columns": columns,
+                "forms": words.forms.names,
+                "holds": words.holds.names,
+                "groups": table.fragments.iter().map(group).collect::<Vec<_>>(),
+                "fragments": fragments,
+            })
         }
         Subject::Comparison(_) => json!({ "columns": [] }),
     }
 }
 
-/// The parts of the file: bytes, column or -1, kind, position.
-fn strip(map: &ByteMap, num_columns: usize) -> Vec<Value> {
-    let part = |part: crate::report::byte_map::Part| {
+/// The name without the folders, of which people know.
+fn last_name(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Fragments that stand together: their ids, how many there are, rows, deleted rows, bytes.
+fn group(fragment: &FragmentFacts) -> Value {
+    let (first, last) = fragment.ids;
+    json!([first, last, fragment.fragments, fragment.rows, fragment.deleted, fragment.bytes])
+}
+
+/// A file of a table: its name, bytes, kind, and the parts of data files.
+fn stored(file: &StoredFile, num_columns: usize) -> Value {
+    match &file.holds {
+        Stored::Data { parts, .. } => {
+            json!([file.name, file.bytes, Kind::Values as u8, strip(parts, num_columns)])
+        }
+        Stored::Blobs => json!([file.name, file.bytes, Kind::BlobFiles as u8, []]),
+        Stored::Deletions => json!([file.name, file.bytes, Kind::DeletionFiles as u8, []]),
+    }
+}
+
+/// The parts of a file: bytes, column or -1, kind, position.
+fn strip(parts: &[Part], num_columns: usize) -> Vec<Value> {
+    let part = |part: &Part| {
         let column = part.column.filter(|column| *column < num_columns);
         json!([
             part.bytes,
@@ -52,7 +92,7 @@ fn strip(map: &ByteMap, num_columns: usize) -> Vec<Value> {
             part.start
         ])
     };
-    map.coarse(MOST_PARTS).into_iter().map(part).collect()
+    parts.iter().map(part).collect()
 }
 
 fn marks(health: &Health) -> Vec<Value> {
@@ -109,7 +149,16 @@ impl Words {
         });
         let buffers: Vec<Value> = buffers.collect();
         let form = self.forms.place(&group.form);
-        json!([group.rows, group.bytes, form, group.start, group.pages, buffers])
+        let mut page = vec![
+            json!(group.rows),
+            json!(group.bytes),
+            json!(form),
+            json!(group.start),
+            json!(group.pages),
+            json!(buffers),
+        ];
+        page.extend(group.fragment.map(Value::from));
+        Value::from(page)
     }
 }
 
@@ -118,7 +167,7 @@ fn zones(zones: &Zones) -> Value {
         let (low, high) = band.bounds.map_or((Value::Null, Value::Null), |(low, high)| {
             (json!(low.round() as i64), json!(high.round() as i64))
         });
-        json!([low, high, band.null_share.round() as i64])
+        json!([low, high, band.null_share.map(|share| share.round() as i64)])
     };
     json!({ "o": zones.order.name(), "b": zones.bands.iter().map(band).collect::<Vec<_>>() })
 }

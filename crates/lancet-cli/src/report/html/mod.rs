@@ -1,14 +1,19 @@
 //! A report as a page: one file that needs nothing else.
 
+mod bytes;
+mod chart;
 mod columns;
 mod compare;
 mod data;
 mod file;
+mod fragments;
 mod hash;
 mod markup;
+mod pages;
 mod rows;
 mod table;
 mod why;
+mod zones;
 
 use super::facts::{Health, State, Subject};
 use super::image::base64;
@@ -121,4 +126,12 @@ fn health(page: &mut Markup, health: &Health) {
         page.raw("</ul>");
     }
     page.raw("</section>\n");
+}
+
+/// Says how many columns a section does not show.
+fn more_columns(page: &mut Markup, all: usize, shown: usize) {
+    if all > shown {
+        let more = units::counted((all - shown) as u64, "more column");
+        page.element("p", &[("class", "soft")], format!("{more} not drawn here."));
+    }
 }

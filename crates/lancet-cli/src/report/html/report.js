@@ -71,6 +71,19 @@
       rects.push(rect);
       x += width;
     });
+    // What is wide enough has its name below it.
+    if (host.dataset.names !== undefined) {
+      const names = make(host, "div", { class: "names", "aria-hidden": "true" });
+      let left = 0;
+      segments.forEach((segment) => {
+        const width = (100 * segment.bytes) / all;
+        if (width * host.clientWidth > 6000) {
+          const name = make(names, "span", {}, segment.name || segment.label);
+          Object.assign(name.style, { left: left + "%", width: width + "%" });
+        }
+        left += width;
+      });
+    }
     (marks || []).forEach((mark) => {
       const at = (1000 * mark.at) / all;
       const path = draw(svg, "path", { d: `M${at.toFixed(2)} 6l5 -12h-10z`, class: "mark" });
@@ -81,15 +94,60 @@
 
   const pageSegments = (column) =>
     column.pages.map((page, number) => ({
-      bytes: page[1], kind: page[2] % 8, page, column,
-      label: (page[4] > 1 ? count(page[4]) + " pages" : "page " + number) + ", " + count(page[0]) + " rows, " + data.forms[page[2]],
+      bytes: page[1], kind: page[2] % 8, page, name: page[4] > 1 ? count(page[4]) + " pages" : "page " + number,
+      label: (page[4] > 1 ? count(page[4]) + " pages" : "page " + number) + (page[6] === undefined ? "" : " in fragment " + page[6]) + ", " +
+        count(page[0]) + " rows, " + data.forms[page[2]],
     }));
   const bufferSegments = (page) =>
     page[5].map((buffer) => ({
-      bytes: buffer[2], kind: buffer[3], label: data.holds[buffer[0]] + " at byte " + count(buffer[1]),
+      bytes: buffer[2], kind: buffer[3], name: data.holds[buffer[0]], label: data.holds[buffer[0]] + " at byte " + count(buffer[1]),
     }));
 
-  // The map of all bytes: the file, one column, one page.
+  // The parts of a file, in their order.
+  const partSegments = (parts, open) =>
+    parts.map((part) => {
+      const column = part[1] >= 0 ? columns[part[1]] : undefined;
+      return {
+        bytes: part[0], kind: part[2], open: column && open ? () => open(column) : undefined,
+        name: column ? column.name : data.kinds[part[2]],
+        label: (column ? "column " + column.name : data.kinds[part[2]]) + " at byte " + count(part[3]),
+      };
+    });
+  const openPage = (page, name) => page[5].length ? { name, segments: bufferSegments(page), hint: "The buffers of the page." } : undefined;
+  const openColumn = (column) => column.pages.length ? {
+    name: column.name, hint: "The pages of the column, in the order of its rows.",
+    segments: pageSegments(column).map((s) => ({ ...s, open: () => openPage(s.page, s.label.split(",")[0]) })),
+  } : undefined;
+
+  // A table: fragments, or groups of them, their files, the parts of those.
+  const fileSegments = (files) =>
+    files.map((file) => ({
+      bytes: file[1], kind: file[2], label: file[0],
+      open: file[3].length ? () => ({
+        name: file[0], segments: partSegments(file[3]), hint: "The parts of the file, in their order. Small neighbours stand together.",
+      }) : undefined,
+    }));
+  const fragmentSegment = (fragment, at) => ({
+    bytes: fragment[3].reduce((sum, file) => sum + file[1], 0), kind: at % 2, name: "fragment " + fragment[0],
+    label: "fragment " + fragment[0] + ", " + count(fragment[1]) + " rows" + (fragment[2] ? ", " + count(fragment[2]) + " deleted" : ""),
+    open: () => ({ name: "fragment " + fragment[0], segments: fileSegments(fragment[3]), hint: "The files of the fragment." }),
+  });
+  const groupSegments = () => {
+    let first = 0;
+    return data.groups.map((group, at) => {
+      const inside = data.fragments.slice(first, first + group[2]);
+      first += group[2];
+      if (group[2] === 1 && inside.length) return fragmentSegment(inside[0], at);
+      const name = "fragments " + group[0] + " to " + group[1];
+      return {
+        bytes: group[5], kind: at % 2, name: group[0] + "–" + group[1],
+        label: (group[2] === 1 ? "fragment " + group[0] : name) + ", " + count(group[3]) + " rows" + (group[4] ? ", " + count(group[4]) + " deleted" : ""),
+        open: inside.length === group[2] ? () => ({ name, segments: inside.map(fragmentSegment), hint: "Choose a fragment to see its files." }) : undefined,
+      };
+    });
+  };
+
+  // The map of all bytes: what is chosen is looked into, as deep as it goes.
   const map = document.getElementById("map");
   if (map) {
     const host = map.querySelector(".strip");
@@ -108,26 +166,17 @@
       const here = path[path.length - 1];
       about.textContent = here.hint;
       const rects = strip(host, here.segments, (segment) => {
-        if (segment.column !== undefined && !segment.page) {
-          const segments = pageSegments(segment.column);
-          if (segments.length) show([...path, { name: segment.column.name, segments, hint: "The pages of the column, in the order of its rows." }], true);
-        } else if (segment.page && segment.page[5].length) {
-          show([...path, { name: segment.label.split(",")[0], segments: bufferSegments(segment.page), hint: "The buffers of the page." }], true);
-        }
+        const next = segment.open && segment.open();
+        if (next) show([...path, next], true);
       }, path.length === 1 ? data.marks : []);
       if (focus && rects.length) rects[0].focus();
       host.onkeydown = (event) => {
         if (event.key === "Escape" && path.length > 1) show(path.slice(0, -1), true);
       };
     };
-    const segments = data.strip.map((part) => {
-      const column = part[1] >= 0 ? columns[part[1]] : undefined;
-      return {
-        bytes: part[0], column, kind: part[2],
-        label: (column ? "column " + column.name : data.kinds[part[2]]) + " at byte " + count(part[3]),
-      };
-    });
-    show([{ name: data.name, segments, hint: "Choose a part to look into it: columns have pages, pages have buffers." }]);
+    const segments = data.groups ? groupSegments() : partSegments(data.strip, openColumn);
+    const hint = data.groups ? "Choose a fragment to see its files, and a file to see where its columns are." : "Choose a part to look into it: columns have pages, pages have buffers.";
+    show([{ name: data.name, segments, hint }]);
   }
 
   // Columns as areas: the longer side is cut, and again.
@@ -139,9 +188,12 @@
         const box = items[0];
         const link = make(tree, "a", { href: box.at === undefined ? "#columns" : "#c" + box.at, class: "t" + (box.order % 6) });
         Object.assign(link.style, { left: x + "%", top: y + "%", width: width + "%", height: height + "%" });
-        make(link, "b", {}, box.name);
-        make(link, "span", {}, size(box.bytes));
+        const [wide, high] = [(width * tree.clientWidth) / 100, (height * tree.clientHeight) / 100];
         link.title = box.name + ", " + size(box.bytes);
+        link.setAttribute("aria-label", link.title);
+        // Words that would be cut are left to the title.
+        if (wide > 44 && high > 20) make(link, "b", {}, box.name);
+        if (wide > 56 && high > 38) make(link, "span", {}, size(box.bytes));
         return;
       }
       const all = items.reduce((sum, i) => sum + i.bytes, 0);
@@ -179,7 +231,8 @@
     zones.b.forEach((b, at) => {
       const [x, next] = [(1000 * at) / n, (1000 * (at + 1)) / n];
       if (b[0] !== null) path += `M${x.toFixed(1)} ${1000 - b[1]}H${next.toFixed(1)}V${1000 - b[0]}H${x.toFixed(1)}z`;
-      if (b[2]) draw(svg, "rect", { x: x.toFixed(1), width: (1000 / n).toFixed(1), y: 1000 - 2 * b[2], height: 2 * b[2] });
+      if (b[2] === null) draw(svg, "rect", { class: "unknown", x: x.toFixed(1), width: (1000 / n).toFixed(1), y: 0, height: 1000 });
+      if (b[2]) draw(svg, "rect", { x: x.toFixed(1), width: (1000 / n).toFixed(1), y: 1000 - 10 * b[2], height: 10 * b[2] });
     });
     draw(svg, "path", { d: path });
   };

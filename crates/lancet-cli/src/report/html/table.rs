@@ -1,8 +1,9 @@
 //! The report of a table.
 
+use super::chart::{Bar, chart};
 use super::markup::Markup;
-use super::{cards, columns, header, health, rows, section};
-use crate::report::facts::{FragmentFacts, TableFacts, VersionFacts};
+use super::{bytes, cards, columns, fragments, header, health, pages, rows, section, why, zones};
+use crate::report::facts::{TableFacts, VersionFacts};
 use crate::units;
 
 /// Versions that are listed; all that are known are drawn.
@@ -10,18 +11,30 @@ const MOST_LISTED: usize = 60;
 
 /// Writes the report.
 pub fn write(page: &mut Markup, table: &TableFacts) {
-    let sections = [
+    let mut sections = vec![
+        ("bytes", "Bytes"),
         ("versions", "Versions"),
         ("fragments", "Fragments"),
         ("columns", "Columns"),
-        ("health", "Health"),
-        ("rows", "Rows"),
     ];
+    if table.columns.iter().any(|column| column.candidates.is_some()) {
+        sections.push(("why", "Why"));
+    }
+    if table.zones_left_out > 0 || table.columns.iter().any(|column| column.zones.is_some()) {
+        sections.push(("zones", "Zones"));
+    }
+    sections.extend([("pages", "Pages"), ("health", "Health"), ("rows", "Rows")]);
     header(page, &table.name, Some(table.health.state), &sections);
     glance(page, table);
+    let all = table.map.kinds.iter().map(|(_, bytes)| bytes).sum();
+    let caption = "All bytes of the files of this version, by what they are for";
+    bytes::write(page, &table.map.kinds, (all, caption), "In the order of the fragments");
     versions(page, table);
-    fragments(page, table);
+    fragments::write(page, table);
     columns::write(page, &table.columns, table.rows, table.file_bytes);
+    why::write(page, &table.columns, table.profiles.as_ref());
+    zones::write(page, &table.columns, table.zones_left_out);
+    pages::write(page, &table.columns);
     health(page, &table.health);
     rows::write(page, &table.shown);
     columns::glossary(page, &table.columns);
@@ -84,11 +97,18 @@ fn glance(page: &mut Markup, table: &TableFacts) {
 fn versions(page: &mut Markup, table: &TableFacts) {
     section(page, "versions", "Versions");
     let all = &table.versions;
-    page.raw("<div class=\"cols\"><figure><figcaption>Rows</figcaption>");
-    chart(page, &all.iter().map(|v| (version_name(v), v.rows.unwrap_or(0), 0)).collect::<Vec<_>>());
-    page.raw("</figure><figure><figcaption>Bytes of the data files</figcaption>");
-    chart(page, &all.iter().map(|v| (version_name(v), v.bytes, 0)).collect::<Vec<_>>());
-    page.raw("</figure></div><div class=\"scroll\"><table><thead><tr><th scope=\"col\" class=\"num\">version</th><th scope=\"col\">written</th>");
+    let bars = |of: fn(&VersionFacts) -> u64| -> Vec<Bar> {
+        let bar = |version: &VersionFacts| Bar {
+            name: format!("version {}", version.version),
+            value: of(version),
+            deleted: 0,
+        };
+        all.iter().map(bar).collect()
+    };
+    page.raw("<div class=\"cols\">");
+    chart(page, "Rows", &bars(|version| version.rows.unwrap_or(0)), units::count);
+    chart(page, "Bytes of the data files", &bars(|version| version.bytes), units::bytes);
+    page.raw("</div><div class=\"scroll\"><table><thead><tr><th scope=\"col\" class=\"num\">version</th><th scope=\"col\">written</th>");
     page.raw("<th scope=\"col\" class=\"num\">rows</th><th scope=\"col\" class=\"num\">deleted</th><th scope=\"col\" class=\"num\">fragments</th>");
     page.raw("<th scope=\"col\" class=\"num\">bytes</th><th scope=\"col\">what changed</th><th scope=\"col\">tags</th></tr></thead><tbody>");
     let known = |n: Option<u64>| n.map_or_else(|| "?".into(), units::count);
@@ -114,85 +134,4 @@ fn versions(page: &mut Markup, table: &TableFacts) {
         page.element("p", &[], format!("Branch {name} begins at version {version}."));
     }
     page.raw("</section>\n");
-}
-
-fn version_name(version: &VersionFacts) -> String {
-    format!("version {}", version.version)
-}
-
-fn fragments(page: &mut Markup, table: &TableFacts) {
-    section(page, "fragments", "Fragments");
-    let count: u64 = table.fragments.iter().map(|fragment| fragment.fragments).sum();
-    let files: u64 = table.fragments.iter().map(|fragment| fragment.files).sum();
-    page.raw("<p>").text(format!(
-        "{} with {}.",
-        units::counted(count, "fragment"),
-        units::counted(files, "data file")
-    ));
-    page.raw("</p><div class=\"cols\"><figure><figcaption>Rows; deleted ones in red</figcaption>");
-    let name = |fragment: &FragmentFacts| match fragment.ids {
-        (first, last) if first == last => format!("fragment {first}"),
-        (first, last) => format!("fragments {first} to {last}"),
-    };
-    let bars = |of: fn(&FragmentFacts) -> (u64, u64)| -> Vec<(String, u64, u64)> {
-        let bar = |fragment: &FragmentFacts| {
-            let (value, above) = of(fragment);
-            (name(fragment), value, above)
-        };
-        table.fragments.iter().map(bar).collect()
-    };
-    chart(page, &bars(|fragment| (fragment.rows, fragment.deleted)));
-    page.raw("</figure><figure><figcaption>Bytes</figcaption>");
-    chart(page, &bars(|fragment| (fragment.bytes, 0)));
-    page.raw("</figure></div></section>\n");
-}
-
-/// Bars side by side: a name, a value, and what stands upon it.
-fn chart(page: &mut Markup, bars: &[(String, u64, u64)]) {
-    let most = bars.iter().map(|(_, value, above)| value.saturating_add(*above)).max();
-    let most = most.unwrap_or(0).max(1) as f64;
-    let label = match (bars.first(), bars.last()) {
-        (Some((first, a, _)), Some((last, b, _))) => {
-            format!("{first}: {}; {last}: {}", units::count(*a), units::count(*b))
-        }
-        _ => "nothing".into(),
-    };
-    page.open(
-        "svg",
-        &[
-            ("class", "chart"),
-            ("viewBox", "0 0 1000 100"),
-            ("preserveAspectRatio", "none"),
-            ("role", "img"),
-            ("aria-label", &label),
-        ],
-    );
-    let step = (1000.0 / bars.len().max(1) as f64).min(140.0);
-    let width = format!("{:.2}", step * 0.86);
-    for (place, (name, value, above)) in bars.iter().enumerate() {
-        let x = format!("{:.2}", place as f64 * step);
-        let [height, on_top] = [*value, *above].map(|n| 100.0 * n as f64 / most);
-        let title = match above {
-            0 => format!("{name}: {}", units::count(*value)),
-            above => format!("{name}: {}, {} deleted", units::count(*value), units::count(*above)),
-        };
-        for (class, height, bottom) in [("a", height, 0.0), ("b", on_top, height)] {
-            if height > 0.0 {
-                let (y, height) =
-                    (format!("{:.2}", 100.0 - bottom - height), format!("{height:.2}"));
-                page.open(
-                    "rect",
-                    &[
-                        ("class", class),
-                        ("x", &x),
-                        ("y", &y),
-                        ("width", &width),
-                        ("height", &height),
-                    ],
-                );
-                page.element("title", &[], &title).close("rect");
-            }
-        }
-    }
-    page.raw("</svg>");
 }

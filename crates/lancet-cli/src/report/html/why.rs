@@ -2,7 +2,7 @@
 
 use super::markup::Markup;
 use super::section;
-use crate::report::facts::{ColumnFacts, Opened};
+use crate::report::facts::ColumnFacts;
 use crate::report::why::{Candidates, Form, Profiles};
 use crate::units;
 
@@ -10,16 +10,16 @@ use crate::units;
 const MOST_COLUMNS: usize = 60;
 
 /// The section, if columns were tried.
-pub fn write(page: &mut Markup, opened: &Opened) {
+pub fn write(page: &mut Markup, columns: &[ColumnFacts], found: Option<&Profiles>) {
     let tried: Vec<(&ColumnFacts, &Candidates)> =
-        opened.columns.iter().filter_map(|c| Some((c, c.candidates.as_ref()?))).collect();
+        columns.iter().filter_map(|c| Some((c, c.candidates.as_ref()?))).collect();
     if tried.is_empty() {
         return;
     }
     section(page, "why", "Why");
     page.raw("<p>Some rows of each column were written in every form, read back and timed on this machine. ");
-    page.raw("● is what the file has, ★ what <code>lancet analyze</code> recommends.</p>");
-    if let Some(found) = &opened.profiles {
+    page.raw("● is what the columns have, ★ what <code>lancet analyze</code> recommends.</p>");
+    if let Some(found) = found {
         profiles(page, found);
     }
     for (column, candidates) in tried.iter().take(MOST_COLUMNS) {
