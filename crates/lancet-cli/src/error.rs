@@ -40,10 +40,22 @@ impl Error {
     /// As [`Error::about`], unless the message names the file already.
     pub fn about_once(self, path: &Path) -> Self {
         match &self {
-            Self::Message(message) if message.contains(&path.display().to_string()) => self,
+            Self::Message(message) if names(message, &path.display().to_string()) => self,
             _ => self.about(path),
         }
     }
+}
+
+/// Whether a message names a file, or one below it: as a word of its own, with what there is to say of it behind. The name of
+/// a file may be any word, also one that the message has for another reason.
+fn names(message: &str, file: &str) -> bool {
+    message.match_indices(file).any(|(start, _)| {
+        let before = message.get(..start).and_then(|before| before.chars().next_back());
+        let after = message.get(start.saturating_add(file.len())..);
+        let after = after.and_then(|after| after.chars().next());
+        before.is_none_or(char::is_whitespace)
+            && after.is_none_or(|after| after == ':' || std::path::is_separator(after))
+    })
 }
 
 /// Failures of standard output; failures of files go through [`InFile::in_file`].
@@ -67,7 +79,7 @@ impl<T, E: Display> InFile<T> for Result<T, E> {
         self.map_err(|error| {
             let (message, file) = (error.to_string(), path.display().to_string());
             let one_line = message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ");
-            Error::Message(if one_line.contains(&file) {
+            Error::Message(if names(&one_line, &file) {
                 one_line
             } else {
                 format!("{file}: {one_line}")
@@ -92,6 +104,24 @@ mod tests {
         let path = Path::new("a.lance");
         assert_eq!(text(Err("bad\n  magic").in_file(path)), "a.lance: bad magic");
         assert_eq!(text(Err("open a.lance: denied").in_file(path)), "open a.lance: denied");
+        let below = "a.lance/_versions/1.manifest: corrupt";
+        assert_eq!(text(Err(below).in_file(path)), below);
+        assert_eq!(text(Err("open a.lance").in_file(path)), "open a.lance");
+    }
+
+    #[test]
+    fn a_word_that_is_the_name_of_the_file_does_not_name_it() {
+        let path = Path::new("t");
+        for message in
+            ["there is no field `t`", "it has no t in it", "not a table", "list at/x: no"]
+        {
+            assert_eq!(text(Err(message).in_file(path)), format!("t: {message}"));
+            let about = Error::new(message).about_once(path);
+            assert_eq!(text(Err(about)), format!("t: {message}"));
+        }
+        for message in ["t: it is empty", "list t/_versions: denied", "open t"] {
+            assert_eq!(text(Err(message).in_file(path)), message);
+        }
     }
 
     #[test]

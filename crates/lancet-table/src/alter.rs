@@ -12,6 +12,7 @@ use crate::fragment::Fragment;
 use crate::live_rows::LiveRows;
 use crate::opening::Opened;
 use crate::options::At;
+use crate::random;
 use crate::rebase::Pending;
 use crate::schema_change::SchemaBefore;
 use crate::storage::Storage;
@@ -96,6 +97,22 @@ impl<S: Storage> Opened<S> {
 
     /// Makes an older version the newest one. What came between stays in the history.
     pub(crate) async fn restore(&self, options: &TableWriteOptions) -> Result<Self> {
+        let version = self.manifest().version;
+        if self.versions.detached().contains(&version) {
+            return self.restore_kept(options).await;
+        }
+        // Until it is the newest one, a cleanup may find the version too old, and remove files that it needs. A tag keeps it.
+        let keeper = format!("restoring-{version}-{:016x}", random::number());
+        self.create_tag(&keeper).await?;
+        let restored = self.restore_kept(options).await;
+        if !matches!(restored, Err(Error::Uncertain { .. })) {
+            // One that stays behind does no harm.
+            let _ = self.delete_tag(&keeper).await;
+        }
+        restored
+    }
+
+    async fn restore_kept(&self, options: &TableWriteOptions) -> Result<Self> {
         let version = self.manifest().version;
         let restored = Arc::new(self.version_file(self.version_name()?).await?);
         let newest = self.newest().await?;

@@ -1,15 +1,20 @@
 //! Cleanup: old versions go, and the files that only they need.
 //!
-//! Everything that may need a file is read first: the versions of the table or branch at hand, those of all other branches,
-//! tags. Then the manifests of expired versions go, and after them, when what is there has been read once more, the files.
+//! 1. Everything that may need a file is read: the versions of the table or branch at hand, those of all other branches,
+//!    tags.
+//! 2. The manifests of expired versions go, some at a time. Whoever gives a version a name in that moment writes the name and
+//!    then looks for the version; so the names are read again behind each removal, and a version that has one by now is put
+//!    back. Either the name is seen here, or its maker sees that the version is gone.
+//! 3. What was committed since is read, in all branches: it may have brought back what was about to go.
+//! 4. The files go that nothing found so far needs, and that are named by an expired version or older than a week.
+//!
 //! Who is interrupted leaves files that no version names, which the next cleanup finds when they are a week old.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::cleanup_plan::{CleanupOptions, Named, Sorted, Whose, sort};
-use crate::commit::note_latest;
 use crate::data_file::DATA_DIR;
 use crate::deletion::DELETIONS_DIR;
 use crate::error::{Problem, Result};
@@ -18,8 +23,9 @@ use crate::indexes::INDICES_DIR;
 use crate::manifest::Manifest;
 use crate::names::{Naming, VERSIONS_DIR, VersionName};
 use crate::opening::Opened;
+use crate::put_version::note_latest;
 use crate::refs::{REFS_DIR, TREE_DIR};
-use crate::storage::{Entry, Storage, shown};
+use crate::storage::{Durability, Entry, Storage, put_own, shown};
 use crate::transaction::TRANSACTIONS_DIR;
 use crate::version_file::VersionFile;
 
@@ -53,67 +59,61 @@ impl Found {
     }
 }
 
+/// How many manifests go before the names are read again. Their bytes wait in memory meanwhile.
+const REMOVED_AT_ONCE: usize = 50;
+
+/// What is needed, and by which manifests: a second look needs to read only those that are new.
+#[derive(Default)]
+struct Needed {
+    files: Named,
+    by: HashMap<PathBuf, Entry>,
+}
+
 impl<S: Storage> Opened<S> {
     /// Cleans up the table or branch that is open. Other branches only count for what they need.
     pub(crate) async fn cleanup(&self, options: &CleanupOptions) -> Result<Cleanup> {
         self.check_refs_root()?;
-        let storage = self.storage();
         let now = SystemTime::now();
         let found = self.versions_in(&self.root).await?;
-        let (mut kept, mut expired) = (Named::default(), Named::default());
-        let others = self.other_roots().await?;
-        for root in &others {
-            self.keep_all(root, &mut kept).await?;
-        }
+        let (mut kept, mut expired) = (Needed::default(), Named::default());
+        self.keep_branches(&mut kept).await?;
         let pinned = self.pinned().await?;
         let mut goes = Vec::new();
         let mut newer = found.attached().count();
         // Oldest first; detached ones come last.
         for (version, (name, entry)) in &found.files {
-            let file = self.read_version(&self.root, *name).await?;
+            newer = newer.saturating_sub(1);
+            let Some(file) = self.read_there(&self.root, *name).await? else { continue };
             let broken = |problem: Problem| problem.in_file(&file.manifest.file);
             // Other writers may name files in ways that are not known here.
             flags::check_writable(file.manifest.writer_flags).map_err(broken)?;
             let written = written_at(&file.manifest, entry);
-            newer = newer.saturating_sub(1);
             let is_kept = name.naming == Naming::Detached
                 || pinned.contains(version)
                 || !options.expires(written, newer, now);
             if is_kept {
-                self.keep(&file, &mut kept)?;
+                kept.add(&file)?;
+                kept.by.insert(version_path(&self.root, *name), entry.clone());
             } else {
                 expired.add(&file.manifest, &file.indexes()?.entries, Whose::Own);
-                goes.push(*version);
+                goes.push((*name, entry));
             }
-        }
-        // Versions that got a tag meanwhile.
-        for version in self.pinned().await?.difference(&pinned) {
-            if let Some((name, _)) = found.files.get(version) {
-                self.keep(&self.read_version(&self.root, *name).await?, &mut kept)?;
-            }
-            goes.retain(|gone| gone != version);
         }
         let mut report = Cleanup { dry_run: options.dry_run, ..Cleanup::default() };
-        let manifests: Vec<&(VersionName, Entry)> =
-            goes.iter().filter_map(|version| found.files.get(version)).collect();
-        if !options.dry_run && !manifests.is_empty() {
-            self.note_newest(&found).await;
-            for (name, _) in &manifests {
-                storage.delete(&self.root.join(VERSIONS_DIR).join(name.file_name())).await?;
-            }
-            storage.sync_folder(&self.root.join(VERSIONS_DIR)).await?;
-            // A slow writer may have put an older note back.
-            self.note_newest(&found).await;
-            self.keep_newer(&found, &others, &mut kept).await?;
+        if !options.dry_run && !goes.is_empty() {
+            goes = self.remove_versions(&found, goes).await?;
+            self.keep_all(&self.root, &mut kept).await?;
+            self.keep_branches(&mut kept).await?;
         }
-        let bytes = manifests.iter().map(|(_, entry)| entry.bytes);
+        let bytes = goes.iter().map(|(_, entry)| entry.bytes);
         report.bytes = bytes.fold(0, u64::saturating_add);
-        report.versions = goes;
-        let Sorted { removed, young } = sort(self.all_files().await?, &kept, &expired, now);
+        report.versions = goes.iter().map(|(name, _)| name.version).collect();
+        let files = self.all_files().await?;
+        let Sorted { removed, young } = sort(files, &kept.files, &expired, now);
         report.young_files = young.len();
         for file in removed {
             if !options.dry_run {
-                storage.delete(&self.root.join(&file.path)).await?;
+                self.storage().delete(&self.root.join(&file.path)).await?;
             }
             report.bytes = report.bytes.saturating_add(file.bytes);
             report.files.push(with_slashes(&file.path));
@@ -121,39 +121,71 @@ impl<S: Storage> Opened<S> {
         Ok(report)
     }
 
-    fn keep(&self, file: &VersionFile, kept: &mut Named) -> Result<()> {
-        kept.add(&file.manifest, &file.indexes()?.entries, Whose::All);
-        Ok(())
-    }
-
-    /// Keeps what all versions in a folder need.
-    async fn keep_all(&self, root: &Path, kept: &mut Named) -> Result<()> {
-        for (name, _) in self.versions_in(root).await?.files.values() {
-            self.keep(&self.read_version(root, *name).await?, kept)?;
-        }
-        Ok(())
-    }
-
-    /// Keeps what versions need that were committed since: one of them may have restored what was about to go.
-    async fn keep_newer(&self, before: &Found, others: &[PathBuf], kept: &mut Named) -> Result<()> {
-        for (version, (name, _)) in self.versions_in(&self.root).await?.files {
-            if !before.files.contains_key(&version) {
-                self.keep(&self.read_version(&self.root, name).await?, kept)?;
+    /// Removes manifests, but for those that got a tag or a branch meanwhile; which ones are gone.
+    async fn remove_versions<'a>(
+        &self,
+        found: &Found,
+        goes: Vec<(VersionName, &'a Entry)>,
+    ) -> Result<Vec<(VersionName, &'a Entry)>> {
+        let (storage, folder) = (self.storage(), self.root.join(VERSIONS_DIR));
+        let mut gone = Vec::with_capacity(goes.len());
+        self.note_newest(found).await;
+        for some in goes.chunks(REMOVED_AT_ONCE) {
+            let pinned = self.pinned().await?;
+            let mut removed = Vec::with_capacity(some.len());
+            for (name, entry) in some.iter().filter(|(name, _)| !pinned.contains(&name.version)) {
+                if let Some(file) = self.read_there(&self.root, *name).await? {
+                    storage.delete(&version_path(&self.root, *name)).await?;
+                    removed.push((*name, *entry, file.bytes));
+                }
+            }
+            let pinned = self.pinned().await?;
+            for (name, entry, bytes) in removed {
+                if pinned.contains(&name.version) {
+                    let path = version_path(&self.root, name);
+                    put_own(storage, &path, bytes, Durability::Synced).await?;
+                } else {
+                    gone.push((name, entry));
+                }
             }
         }
+        storage.sync_folder(&folder).await?;
+        // A slow writer may have put an older note back.
+        self.note_newest(found).await;
+        Ok(gone)
+    }
+
+    /// Keeps what the versions of the main table and of all branches need, but for the one that is open.
+    async fn keep_branches(&self, kept: &mut Needed) -> Result<()> {
         for root in self.other_roots().await? {
-            if !others.contains(&root) {
-                self.keep_all(&root, kept).await?;
+            self.keep_all(&root, kept).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what all versions in a folder need, if they were not there at the last look.
+    async fn keep_all(&self, root: &Path, kept: &mut Needed) -> Result<()> {
+        for (name, entry) in self.versions_in(root).await?.files.into_values() {
+            let path = version_path(root, name);
+            if kept.by.get(&path) == Some(&entry) {
+                continue;
+            }
+            if let Some(file) = self.read_there(root, name).await? {
+                kept.add(&file)?;
+                kept.by.insert(path, entry);
             }
         }
         Ok(())
     }
 
-    async fn read_version(&self, root: &Path, name: VersionName) -> Result<VersionFile> {
-        let path = root.join(VERSIONS_DIR).join(name.file_name());
+    /// A version, unless somebody else has removed it meanwhile.
+    async fn read_there(&self, root: &Path, name: VersionName) -> Result<Option<VersionFile>> {
+        let path = version_path(root, name);
         let limits = &self.options.limits;
-        let bytes = self.storage().read(&path, limits.max_metadata_bytes).await?;
-        VersionFile::parse(&shown(&path), bytes, limits)
+        match self.storage().read(&path, limits.max_metadata_bytes).await {
+            Err(error) if error.is_missing() => Ok(None),
+            read => VersionFile::parse(&shown(&path), read?, limits).map(Some),
+        }
     }
 
     async fn versions_in(&self, root: &Path) -> Result<Found> {
@@ -210,6 +242,17 @@ impl<S: Storage> Opened<S> {
         }
         Ok(all)
     }
+}
+
+impl Needed {
+    fn add(&mut self, version: &VersionFile) -> Result<()> {
+        self.files.add(&version.manifest, &version.indexes()?.entries, Whose::All);
+        Ok(())
+    }
+}
+
+fn version_path(root: &Path, name: VersionName) -> PathBuf {
+    root.join(VERSIONS_DIR).join(name.file_name())
 }
 
 /// When a version was written. Old writers do not note it; then the file tells.

@@ -1,8 +1,8 @@
 //! The commit: a change becomes the next version of a table, once, whoever else writes.
 //!
 //! 1. Versions that were committed since the change was made are read; [`rebase`] says what they mean for it.
-//! 2. The next version is written under its name, *if that name is free*. It names files that are complete and synced: who
-//!    writes them sees to that, before the commit.
+//! 2. The next version is written under its name, *if that name is free* ([`put_version`]). It names files that are complete
+//!    and synced: who writes them sees to that, before the commit.
 //! 3. If it was not free, somebody else was faster: from the beginning, after a short while.
 //!
 //! A store may commit and lose its answer. Therefore a version with our own uuid is ours, wherever it is met.
@@ -11,19 +11,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use bytes::Bytes;
-
 use crate::deletion::DELETIONS_DIR;
 use crate::deletions::Deletions;
 use crate::error::{Conflict, Error, Result};
-use crate::manifest::Manifest;
-use crate::names::{HINT_FILE, Naming, VERSIONS_DIR, VersionName, Versions};
+use crate::manifest::{Limits, Manifest};
+use crate::names::{Naming, VERSIONS_DIR, VersionName, Versions};
 use crate::next::Next;
 use crate::opening::{Opened, list_versions};
 use crate::paths::Folders;
+use crate::put_version::put_version;
 use crate::random;
 use crate::rebase::{Committed, NewDeletionFile, Pending, Ready, Rebased, rebase};
-use crate::storage::{Durability, Put, Storage, shown};
+use crate::storage::{Durability, Put, Storage, put_own, shown};
 use crate::transaction::{TRANSACTIONS_DIR, Transaction};
 use crate::version_file::VersionFile;
 use crate::write_options::TableWriteOptions;
@@ -48,13 +47,12 @@ pub(crate) async fn commit_first<S: Storage>(
     let bytes = next.into_file(shown(&path), transaction)?.bytes;
     let file = VersionFile::parse(&shown(&path), bytes, &Default::default())?;
     put_transaction(&storage, &root, &file.manifest, transaction).await?;
-    let version = file.manifest.version;
     let opened = Opened::first(storage.clone(), root.clone(), file.manifest)?;
-    match put_version(&storage, &path, version, &file.bytes, transaction).await? {
-        Put::Done => note_latest(&storage, &root, version).await,
-        Put::Taken => return Err(already_there(&root)),
+    let new = (opened.manifest(), &file.bytes);
+    match put_version(&storage, &root, new, Naming::V2, transaction).await? {
+        Put::Done => Ok(opened),
+        Put::Taken => Err(already_there(&root)),
     }
-    Ok(opened)
 }
 
 /// Somebody has a table there already.
@@ -79,7 +77,7 @@ impl<S: Storage> Opened<S> {
         let version = self.manifest().version;
         let Some(name) = self.versions.get(version) else { return Ok(None) };
         let file = self.version_file(name).await?;
-        read_transaction(self, &file).await
+        read_transaction(self.storage(), &self.root, &file, &self.options.limits).await
     }
 
     /// Commits a change; the table at the version that it became.
@@ -143,7 +141,12 @@ impl<S: Storage> Commit<'_, S> {
     async fn attempt(&mut self, pending: Pending) -> Result<Attempt<S>> {
         let (storage, root) = (self.at.storage(), &self.at.root);
         let versions = list_versions(storage, root, self.at.manifest().branch.as_deref()).await?;
-        let (latest, theirs) = self.read_newer(&versions).await?;
+        let ours = pending.transaction.operation.words();
+        let (latest, theirs) = match self.read_newer(&versions, ours).await {
+            // It was cleaned up since it was listed, so that there are newer ones.
+            Err(error) if error.is_missing() => return Ok(Attempt::Lost(Box::new(pending))),
+            read => read?,
+        };
         let is_ours = |other: &&Committed| other.transaction.uuid == pending.transaction.uuid;
         if let Some(ours) = theirs.iter().find(is_ours) {
             let name = versions.get(ours.version);
@@ -165,11 +168,9 @@ impl<S: Storage> Commit<'_, S> {
         put_transaction(storage, root, &file.manifest, transaction).await?;
         let moved = self.at.moved_to(versions.with(version, naming), file.manifest)?;
         self.options.check_cancelled()?;
-        match put_version(storage, &path, version, &file.bytes, transaction).await? {
-            Put::Done => {
-                note_latest(storage, root, version).await;
-                Ok(Attempt::Done(Box::new(moved)))
-            }
+        let new = (moved.manifest(), &file.bytes);
+        match put_version(storage, root, new, naming, transaction).await? {
+            Put::Done => Ok(Attempt::Done(Box::new(moved))),
             Put::Taken => {
                 self.checked = latest.manifest.version;
                 if transaction.read_version != pending.transaction.read_version {
@@ -190,7 +191,9 @@ impl<S: Storage> Commit<'_, S> {
         let seed = random::number();
         let mut known = BTreeMap::new();
         loop {
-            match rebase(pending, Some(latest), theirs, &known, (seed, now_nanos())) {
+            let now = (seed, now_nanos());
+            let schema = &self.at.manifest().fields;
+            match rebase(pending, schema, Some(latest), theirs, &known, now) {
                 Ok(Rebased::Load(fragments)) => {
                     known.extend(self.load_deletions(&latest.manifest, &fragments).await?);
                 }
@@ -204,7 +207,11 @@ impl<S: Storage> Commit<'_, S> {
     }
 
     /// The latest version, and the transactions of those that were not looked at yet.
-    async fn read_newer(&self, versions: &Versions) -> Result<(VersionFile, Vec<Committed>)> {
+    async fn read_newer(
+        &self,
+        versions: &Versions,
+        ours: &'static str,
+    ) -> Result<(VersionFile, Vec<Committed>)> {
         let latest = versions.latest().filter(|latest| latest.version >= self.checked);
         let Some(latest) = latest else {
             return Err(Error::invalid(format!(
@@ -215,28 +222,29 @@ impl<S: Storage> Commit<'_, S> {
         };
         let mut theirs = Vec::new();
         for version in self.checked.saturating_add(1)..latest.version {
-            let name = versions.get(version).ok_or_else(|| unknown_change(version))?;
+            let name = versions.get(version).ok_or_else(|| unknown_change(ours, version))?;
             let file = self.at.version_file(name).await?;
-            theirs.push(self.committed(&file).await?);
+            theirs.push(self.committed(&file, ours).await?);
         }
         let file = self.at.version_file(latest).await?;
         if latest.version > self.checked {
-            theirs.push(self.committed(&file).await?);
+            theirs.push(self.committed(&file, ours).await?);
         }
         Ok((file, theirs))
     }
 
     /// What a version did. It says so itself, or names a file.
-    async fn committed(&self, file: &VersionFile) -> Result<Committed> {
+    async fn committed(&self, file: &VersionFile, ours: &'static str) -> Result<Committed> {
         let version = file.manifest.version;
-        match read_transaction(self.at, file).await {
+        let (at, limits) = (self.at, &self.at.options.limits);
+        match read_transaction(at.storage(), &at.root, file, limits).await {
             Ok(Some(transaction)) => Ok(Committed { version, transaction }),
-            _ => Err(unknown_change(version)),
+            _ => Err(unknown_change(ours, version)),
         }
     }
 
     fn gone(&self, pending: &Pending, version: u64) -> Error {
-        let ours = pending.transaction.operation.name();
+        let ours = pending.transaction.operation.words();
         let why = "it is gone again".into();
         let theirs = "this change itself";
         Error::Conflict(Conflict { ours, version, theirs, can_retry: false, why })
@@ -268,11 +276,13 @@ impl<S: Storage> Commit<'_, S> {
 }
 
 /// The transaction of a version, in its file or beside it.
-async fn read_transaction<S: Storage>(
-    at: &Opened<S>,
+pub(crate) async fn read_transaction<S: Storage>(
+    storage: &S,
+    root: &Path,
     file: &VersionFile,
+    limits: &Limits,
 ) -> Result<Option<Transaction>> {
-    let (limits, name) = (&at.options.limits, &file.manifest.transaction_file);
+    let name = &file.manifest.transaction_file;
     if let Some(transaction) = file.transaction(limits)? {
         return Ok(Some(transaction));
     }
@@ -280,18 +290,18 @@ async fn read_transaction<S: Storage>(
     if name.is_empty() || name.contains(['/', '\\']) {
         return Ok(None);
     }
-    let path = at.root.join(TRANSACTIONS_DIR).join(name);
-    match at.storage().read(&path, limits.max_metadata_bytes).await {
+    let path = root.join(TRANSACTIONS_DIR).join(name);
+    match storage.read(&path, limits.max_metadata_bytes).await {
         Ok(bytes) => Transaction::parse(&shown(&path), &bytes, limits).map(Some),
-        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.is_missing() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// A version that does not tell what it did.
-fn unknown_change(version: u64) -> Error {
+fn unknown_change(ours: &'static str, version: u64) -> Error {
     Error::Conflict(Conflict {
-        ours: "the change",
+        ours,
         version,
         theirs: "an unknown operation",
         can_retry: true,
@@ -317,7 +327,8 @@ pub(crate) async fn put_deletions<S: Storage>(
 ) -> Result<()> {
     let folder = root.join(DELETIONS_DIR);
     let path = folder.join(new.file.file_name(new.fragment));
-    match storage.put_if_absent(&path, new.deletions.encode().into(), Durability::Synced).await? {
+    let bytes = new.deletions.encode().into();
+    match put_own(storage, &path, bytes, Durability::Synced).await? {
         Put::Done => storage.sync_folder(&folder).await,
         Put::Taken => {
             let what = format!("{}: a deletion file of this name is there already", shown(&path));
@@ -340,68 +351,4 @@ async fn put_transaction<S: Storage>(
     let bytes = transaction.encode().into();
     // It may be there from an attempt before this one.
     storage.put_if_absent(&path, bytes, Durability::Unsynced).await.map(|_| ())
-}
-
-/// Writes a version, if its name is free.
-async fn put_version<S: Storage>(
-    storage: &S,
-    path: &Path,
-    version: u64,
-    bytes: &Bytes,
-    transaction: &Transaction,
-) -> Result<Put> {
-    let uncertain =
-        |source| Error::Uncertain { file: shown(path), version, source: Box::new(source) };
-    let put = storage.put_if_absent(path, bytes.clone(), Durability::Synced).await;
-    let put = match put {
-        Ok(put) => put,
-        // It may have been taken all the same, by us or by somebody else: whoever is there tells.
-        Err(error) => match storage.read(path, u64::MAX).await {
-            Ok(there) => is_ours(path, there, transaction).map_err(uncertain)?,
-            Err(Error::Io { source, .. })
-                if S::HAS_HINT && source.kind() == std::io::ErrorKind::NotFound =>
-            {
-                return Err(error);
-            }
-            // The store may still be at it.
-            Err(_) => return Err(uncertain(error)),
-        },
-    };
-    let put = match put {
-        // A request that was repeated on the way finds what it has put itself.
-        Put::Taken => match storage.read(path, u64::MAX).await {
-            Ok(there) => is_ours(path, there, transaction).map_err(uncertain)?,
-            Err(_) if S::HAS_HINT => Put::Taken,
-            // Files that ours may name must stay.
-            Err(error) => return Err(uncertain(error)),
-        },
-        Put::Done => Put::Done,
-    };
-    if put == Put::Done {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        storage.sync_folder(folder).await.map_err(uncertain)?;
-    }
-    Ok(put)
-}
-
-/// Whether a version is that of a transaction. One that cannot be read may be ours, so that files that it may name
-/// must stay.
-fn is_ours(path: &Path, bytes: Bytes, transaction: &Transaction) -> Result<Put> {
-    let limits = Default::default();
-    let there = VersionFile::parse(&shown(path), bytes, &limits)?.transaction(&limits)?;
-    let is_ours = there.is_some_and(|there| there.uuid == transaction.uuid);
-    Ok(if is_ours { Put::Done } else { Put::Taken })
-}
-
-/// Notes the latest version for those who do not list. A note that is too low could mislead them, so one that cannot be
-/// replaced is removed.
-pub(crate) async fn note_latest<S: Storage>(storage: &S, root: &Path, version: u64) {
-    if !S::HAS_HINT {
-        return;
-    }
-    let path = root.join(VERSIONS_DIR).join(HINT_FILE);
-    let note = format!("{{\"version\":{version}}}");
-    if storage.replace(&path, note.into(), Durability::Unsynced).await.is_err() {
-        let _ = storage.delete(&path).await;
-    }
 }

@@ -16,8 +16,9 @@
 //! | ReserveFragments, Clone, UpdateBases | + | + | + | + | + | + | + | + | + |
 //! | unknown | ✗ | ✗ | ✗ | ✗ | ✗ | ✗ | ✗ | ✗ | ✗ |
 //!
-//! `+` go on, `r` do it again on the newer version, `✗` give up. In one cell lancet is stricter than the reference, which lets
-//! a Project undo what an UpdateConfig has just noted of a field.
+//! `+` go on, `r` do it again on the newer version, `✗` give up. In two cells lancet is stricter than the reference. That lets
+//! a Project undo what an UpdateConfig has just noted of a field; and it commits an Append behind a Merge that replaced one of
+//! its columns, whose values are null from then on: see [`replaced`](crate::replaced).
 
 use std::collections::BTreeSet;
 
@@ -196,7 +197,7 @@ fn has_key_filter(operation: &Operation) -> bool {
 /// Whether columns of fragments are replaced, so that rows stay where they are and are others.
 fn is_in_place(operation: &Operation) -> bool {
     match operation {
-        Operation::Update(update) => update.in_place || !update.updated_offsets.is_empty(),
+        Operation::Update(update) => update.is_in_place(),
         Operation::DataReplacement(_) => true,
         _ => false,
     }

@@ -214,6 +214,28 @@ fn the_whole_matrix() {
 }
 
 #[test]
+fn conflicts_are_told_in_the_words_of_users() {
+    let names =
+        ["Append", "Delete", "Update", "Rewrite", "Merge", "Project", "Config", "Overwrite"];
+    for name in names {
+        let words = ours(name).words();
+        assert!(words.chars().all(|c| !c.is_uppercase()), "{words}");
+    }
+    let conflict = crate::Conflict {
+        ours: ours("Merge").words(),
+        version: 7,
+        theirs: ours("Rewrite").words(),
+        can_retry: true,
+        why: "it moved rows".into(),
+    };
+    assert_eq!(
+        conflict.to_string(),
+        "the change (add or retype columns) was not committed: version 7 (compact) came first, and it moved rows; \
+         open the newest version and do it again"
+    );
+}
+
+#[test]
 fn what_the_matrix_does_not_show() {
     // An upsert with a filter of its keys, behind new rows.
     let mut upsert = Update { inserted_keys: Some(vec![1]), ..Default::default() };
@@ -231,6 +253,19 @@ fn what_the_matrix_does_not_show() {
     let theirs = Operation::Update(Update { updated: vec![other], ..Default::default() });
     assert!(matches!(verdict(&delete(&[1], &[]), &theirs), Again(_)));
     assert_eq!(verdict(&delete(&[1], &[]), &delete(&[1], &[])), ByRows([1].into()));
+    // Older writers name the fields that they rewrite in place, but no mode.
+    let old = |id| match update(id, false) {
+        Operation::Update(update) => {
+            Operation::Update(Update { fields_modified: vec![0], ..update })
+        }
+        other => other,
+    };
+    for touching in [delete(&[1], &[]), update(1, false), update(1, true), replace(1)] {
+        assert!(matches!(verdict(&touching, &old(1)), Again(_)), "{touching:?}");
+        assert!(matches!(verdict(&old(1), &touching), Again(_)), "{touching:?}");
+        assert_eq!(verdict(&touching, &old(2)), Fine);
+    }
+    assert!(matches!(verdict(&old(1), &project(true)), Again(_)));
     // A map that is replaced as a whole meets every key.
     let all = UpdateMap { entries: Vec::new(), replace: true };
     let all = Operation::UpdateConfig(UpdateConfig { config: Some(all), ..Default::default() });

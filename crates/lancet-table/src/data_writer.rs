@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::file_schema::FileSchema;
 use crate::fragment::Fragment;
 use crate::random;
-use crate::storage::{Durability, Put, Storage, stem};
+use crate::storage::{Durability, Put, Storage, put_own, stem};
 use crate::unknown::UnknownFields;
 use crate::write_options::{TableWriteOptions, WriteProgress};
 
@@ -66,7 +66,7 @@ impl<S: Storage> NewDataFile<S> {
     async fn put_blobs(&self, files: Vec<SideFile>) -> Result<()> {
         for SideFile { id, bytes } in files {
             let path = side_file(&self.path, id);
-            if self.storage.put_if_absent(&path, bytes, Durability::Synced).await? == Put::Taken {
+            if put_own(&self.storage, &path, bytes, Durability::Synced).await? == Put::Taken {
                 let what = "a file of blobs is there already, under a name that should be new";
                 return Err(Error::invalid(format!("{}: {what}", path.display())));
             }

@@ -108,11 +108,11 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Conflict {
-    /// What was to be committed.
+    /// What was to be committed, in the words of users: `append`, `compact` and so on.
     pub ours: &'static str,
     /// The version that stands in the way.
     pub version: u64,
-    /// What that one did.
+    /// What that one did, in the same words.
     pub theirs: &'static str,
     /// Whether it may work when it is done again on the newest version.
     pub can_retry: bool,
@@ -123,7 +123,8 @@ pub struct Conflict {
 impl std::fmt::Display for Conflict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { ours, version, theirs, can_retry, why } = self;
-        write!(f, "{ours} was not committed: version {version} ({theirs}) came first, and {why}")?;
+        write!(f, "the change ({ours}) was not committed: ")?;
+        write!(f, "version {version} ({theirs}) came first, and {why}")?;
         match can_retry {
             true => f.write_str("; open the newest version and do it again"),
             false => f.write_str("; look at the newest version before you do it again"),
@@ -132,6 +133,11 @@ impl std::fmt::Display for Conflict {
 }
 
 impl Error {
+    /// Whether it says that a file is not there.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    }
+
     /// A mistake of the caller.
     pub(crate) fn invalid(what: impl Into<String>) -> Self {
         Self::Invalid(what.into())

@@ -235,8 +235,8 @@ fn what_was_written_for_nothing_goes_away() {
     ];
     for error in failed {
         let error = error.unwrap();
-        assert!(matches!(&error, Error::Conflict(c) if c.version == 4 && c.theirs == "Overwrite"));
-        assert!(error.to_string().contains("version 4 (Overwrite) came first"), "{error}");
+        assert!(matches!(&error, Error::Conflict(c) if c.version == 4 && c.theirs == "overwrite"));
+        assert!(error.to_string().contains("version 4 (overwrite) came first"), "{error}");
     }
     assert_eq!(store.paths(), after);
     assert!(before.len() < after.len());

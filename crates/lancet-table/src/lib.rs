@@ -72,7 +72,8 @@
 //! | `plan`, `assemble`, `row_columns`, `gather` | which columns of which files; their arrays to those of the table |
 //! | [`transaction`], [`indexes`], `version_file` | what a version did, and the indexes it lists |
 //! | `next` | the next version, out of the latest one and a transaction |
-//! | `conflicts`, `rebase` | whether a change still makes sense behind others, and what it becomes |
+//! | `conflicts`, `replaced`, `rebase` | whether a change still makes sense behind others, and what it becomes |
+//! | `standing` | whether a version is part of the history |
 //! | `schema_change`, `compact_plan`, `cleanup_plan` | other fields; which fragments are joined; which files may go |
 //! | `ref_files`, `clone` | tags and branches as text; the first version of a clone |
 //! | `lineage`, `expand`, `blob_write`, `new_values` | row ids that move; values for deleted rows; places of blobs; values of new columns |
@@ -80,7 +81,7 @@
 //!
 //! Reads and writes are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files`
 //! (which keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `zone_maps`, `blobs`; `data_writer`, `write`,
-//! `row_changes`, `commit`; `alter`, `add_columns`, `compact`, `live_rows`, `ref_verbs`, `cleanup`. On disk they never wait, so
+//! `row_changes`, `commit`, `put_version`; `alter`, `add_columns`, `compact`, `live_rows`, `ref_verbs`, `cleanup`. On disk they never wait, so
 //! that [`Table`] and [`TableScan`] are plain calls around them. `inspect`, `statistics` and `verify` look at whole versions on
 //! disk: what they are made of, what zone maps say about their columns, whether they are sound.
 #![forbid(unsafe_code)]
@@ -138,12 +139,14 @@ mod options;
 mod paths;
 mod plan;
 mod proto;
+mod put_version;
 mod random;
 mod read;
 mod rebase;
 mod ref_files;
 mod ref_verbs;
 pub mod refs;
+mod replaced;
 mod row_changes;
 mod row_columns;
 pub mod row_ids;
@@ -155,6 +158,7 @@ mod schema;
 mod schema_change;
 mod shape_verbs;
 mod snapshot;
+mod standing;
 mod statistics;
 mod storage;
 #[cfg(feature = "object-store")]
@@ -184,6 +188,8 @@ mod fault_tests;
 mod golden;
 #[cfg(test)]
 mod model_tests;
+#[cfg(test)]
+mod race_tests;
 #[cfg(test)]
 mod shape_fault_tests;
 #[cfg(test)]

@@ -12,10 +12,14 @@ use crate::storage::ready;
 use crate::write::{TableChange, create, is_certain};
 
 /// Random numbers that are the same every time.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn of_seed(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -188,7 +192,7 @@ fn step(player: &mut Player, model: &mut Model, checker: &mut Table, dice: &mut 
 
 /// A history of several writers.
 fn history(seed: u64, steps: u64) {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut dice = Dice::of_seed(seed);
     let stable = dice.roll(2) == 0;
     let store = Simulated::new();
     let set: Vec<(i64, i64)> = (0..17).map(|key| (key, key)).collect();

@@ -19,6 +19,9 @@ use crate::storage::{Storage, shown};
 /// A tag or a branch is a file of some hundred bytes.
 const MAX_REF_BYTES: u64 = 1 << 20;
 
+/// How often versions are listed, where those of the last list are cleaned up meanwhile.
+const MAX_LOOKS: u32 = 10;
+
 /// A table at one of its versions, wherever it lies.
 #[derive(Clone)]
 pub(crate) struct Opened<S: Storage> {
@@ -63,14 +66,24 @@ impl<S: Storage> Opened<S> {
             (At::Latest | At::Instant(_) | At::Tag(_), _) => (None, None),
         };
         let root = branch_root(&main, branch)?;
-        let versions = list_versions(storage, &root, branch).await?;
-        let manifest = match at {
-            At::Instant(instant) => {
-                at_instant(storage, &root, &versions, *instant, &options).await?
-            }
-            _ => {
-                let name = chosen(&versions, version, &root)?;
-                read_manifest(storage, &root, name, &options).await?
+        let mut looks = 1;
+        let (versions, manifest) = loop {
+            let versions = list_versions(storage, &root, branch).await?;
+            let read = match at {
+                At::Instant(instant) => {
+                    at_instant(storage, &root, &versions, *instant, &options).await
+                }
+                _ => match chosen(&versions, version, &root) {
+                    Ok(name) => read_manifest(storage, &root, name, &options).await,
+                    Err(none) => Err(none),
+                },
+            };
+            match read {
+                // It was the newest when they were listed, and was cleaned up since: there are newer ones.
+                Err(error) if error.is_missing() && version.is_none() && looks < MAX_LOOKS => {
+                    looks = looks.saturating_add(1);
+                }
+                read => break (versions, read?),
             }
         };
         Self::of_manifest(main, root, versions, manifest, options, files)
@@ -141,8 +154,14 @@ impl<S: Storage> Opened<S> {
         let mut names = storage.list(&main.join(TAGS_DIR)).await?.unwrap_or_default();
         names.sort_unstable();
         let mut tags = Vec::new();
-        for name in names.iter().filter_map(|file| Tag::name_of_file(file)) {
-            tags.push(read_tag(storage, &main, &name).await?);
+        for file in &names {
+            let Some(name) = Tag::name_of_file(file) else { continue };
+            let path = main.join(TAGS_DIR).join(file);
+            match storage.read(&path, MAX_REF_BYTES).await {
+                // Somebody has removed it meanwhile.
+                Err(error) if error.is_missing() => {}
+                read => tags.push(Tag::parse(&shown(&path), name, &read?)?),
+            }
         }
         Ok(tags)
     }
@@ -156,8 +175,11 @@ impl<S: Storage> Opened<S> {
         for file in &names {
             let Some(name) = Branch::name_of_file(file) else { continue };
             let path = folder.join(file);
-            let bytes = storage.read(&path, MAX_REF_BYTES).await?;
-            branches.push(Branch::parse(&shown(&path), name, &bytes)?);
+            match storage.read(&path, MAX_REF_BYTES).await {
+                // Somebody has removed it meanwhile.
+                Err(error) if error.is_missing() => {}
+                read => branches.push(Branch::parse(&shown(&path), name, &read?)?),
+            }
         }
         Ok(branches)
     }
@@ -165,12 +187,11 @@ impl<S: Storage> Opened<S> {
 
 async fn read_tag<S: Storage>(storage: &S, main: &Path, name: &str) -> Result<Tag> {
     let path = main.join(TAGS_DIR).join(Tag::file_name(name)?);
-    let bytes = storage.read(&path, MAX_REF_BYTES).await.map_err(|error| match error {
-        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            Error::invalid(format!("{}: there is no tag `{name}`", main.display()))
-        }
-        other => other,
-    })?;
+    let bytes =
+        storage.read(&path, MAX_REF_BYTES).await.map_err(|error| match error.is_missing() {
+            true => Error::invalid(format!("{}: there is no tag `{name}`", main.display())),
+            false => error,
+        })?;
     Tag::parse(&path.display().to_string(), name.to_owned(), &bytes)
 }
 

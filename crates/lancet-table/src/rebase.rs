@@ -3,7 +3,7 @@
 //! It is handed the change, the latest version and the transactions in between, and gives the next version, says which
 //! deleted rows it has to know first, or which transaction stands in the way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringBitmap;
 
@@ -11,7 +11,9 @@ use crate::conflicts::{Verdict, verdict};
 use crate::deletion::{DeletionFile, DeletionKind};
 use crate::deletions::Deletions;
 use crate::error::{Conflict, Error, Result};
+use crate::fields::Field;
 use crate::next::{Given, Next};
+use crate::replaced::{dropped, replaced};
 use crate::transaction::{Operation, Transaction};
 use crate::unknown::UnknownFields;
 use crate::version_file::VersionFile;
@@ -23,6 +25,8 @@ pub(crate) struct Pending {
     /// The rows that it deletes or moves, by their fragments. Without them a change of the same fragment by somebody
     /// else cannot be told from one of the same rows.
     pub(crate) removed: BTreeMap<u32, RemovedRows>,
+    /// Fields that it was made for and that were dropped since, also if there are such again.
+    pub(crate) dropped: BTreeSet<i32>,
     pub(crate) given: Given,
 }
 
@@ -71,14 +75,17 @@ pub(crate) struct Ready<'a> {
 impl Pending {
     /// A change without anything to note beside.
     pub(crate) fn new(transaction: Transaction) -> Self {
-        Self { transaction, removed: BTreeMap::new(), given: Given::default() }
+        let (removed, dropped) = (BTreeMap::new(), BTreeSet::new());
+        Self { transaction, removed, dropped, given: Given::default() }
     }
 }
 
-/// `mine` on top of `latest`. `theirs` are the versions in between that were not looked at before; `known` are deleted rows
-/// of fragments of `latest`. New deletion files get ids made from `seed`.
+/// `mine` on top of `latest`. `schema` is that of the version that mine was made from; `theirs` are the versions in between
+/// that were not looked at before; `known` are deleted rows of fragments of `latest`. New deletion files get ids made from
+/// `seed`.
 pub(crate) fn rebase<'a>(
     mine: &'a Pending,
+    schema: &[Field],
     latest: Option<&'a VersionFile>,
     theirs: &[Committed],
     known: &BTreeMap<u32, Deletions>,
@@ -91,15 +98,18 @@ pub(crate) fn rebase<'a>(
         let (can_retry, why) = match verdict(ours, operation) {
             Verdict::Fine => continue,
             Verdict::ByRows(fragments) => {
-                by_rows.push((*version, operation.name(), fragments));
+                by_rows.push((*version, operation.words(), fragments));
                 continue;
             }
             Verdict::Again(why) => (true, why),
             Verdict::Never(why) => (false, why),
         };
-        return Err(stands_in_the_way(ours, *version, operation.name(), can_retry, why));
+        return Err(stands_in_the_way(ours, *version, operation.words(), can_retry, why));
     }
     let mut merged = Merged { pending: mine.clone(), files: Vec::new(), unknown: Vec::new() };
+    if let Some(latest) = latest {
+        merged.check_columns(schema, &latest.manifest.fields, theirs)?;
+    }
     // The deleted rows are those of the latest version, so that the last one to change them is named.
     for (version, theirs, fragments) in by_rows.into_iter().rev() {
         let latest = latest.map(|latest| &latest.manifest);
@@ -122,9 +132,9 @@ fn stands_in_the_way(
     version: u64,
     theirs: &'static str,
     can_retry: bool,
-    why: &'static str,
+    why: impl Into<String>,
 ) -> Error {
-    let ours = ours.name();
+    let ours = ours.words();
     Error::Conflict(Conflict { ours, version, theirs, can_retry, why: why.into() })
 }
 
@@ -137,6 +147,34 @@ struct Merged {
 }
 
 impl Merged {
+    /// Refuses new rows whose values nobody would see, or in another column than they are meant for.
+    fn check_columns(
+        &mut self,
+        before: &[Field],
+        now: &[Field],
+        theirs: &[Committed],
+    ) -> Result<()> {
+        let ours = &self.pending.transaction.operation;
+        let Operation::Append(rows) = ours else { return Ok(()) };
+        let changes = |other: &&Committed| {
+            matches!(other.transaction.operation, Operation::Merge(_) | Operation::Project(_))
+        };
+        let Some(last) = theirs.iter().rev().find(changes) else { return Ok(()) };
+        for other in theirs {
+            self.pending.dropped.extend(dropped(before, &other.transaction.operation));
+        }
+        let Some(column) = replaced(rows, before, &self.pending.dropped, now) else {
+            return Ok(());
+        };
+        let (theirs, why) = (
+            last.transaction.operation.words(),
+            format!(
+                "column `{column}` is another one since then, without the values of these rows"
+            ),
+        );
+        Err(stands_in_the_way(ours, last.version, theirs, true, why))
+    }
+
     fn merge(
         &mut self,
         id: u32,

@@ -3,8 +3,15 @@
 //! | | what is written, in this order |
 //! |---|---|
 //! | tag | its file |
-//! | branch | the first version in `tree/<name>/`, then its file: what has no file is no branch |
+//! | branch | its file, then the first version in `tree/<name>/` |
 //! | clone | the first version in the other folder |
+//!
+//! The file of a branch is what two who make the same one compete for: the first version may have another number for each of
+//! them, so that both would get theirs. Who is interrupted in between leaves a branch without versions, which can be deleted.
+//!
+//! In the same instant a cleanup may remove the version that a name is given to. It looks at the names once more when it has
+//! removed versions, and puts back what got one; here it is looked once more at the version when the name is there, and the
+//! name is taken back if the version is gone. So one of the two sees what the other one did.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -19,13 +26,13 @@ use crate::error::{Error, Problem, Result};
 use crate::flags::{self, Flags};
 use crate::indexes::INDICES_DIR;
 use crate::names::{Naming, VERSIONS_DIR, VersionName};
-use crate::opening::Opened;
+use crate::opening::{Opened, list_versions};
 use crate::options::At;
 use crate::paths::main_root;
 use crate::random;
 use crate::ref_files::{self, Origin};
 use crate::refs::{BRANCHES_DIR, TAGS_DIR, TREE_DIR, Tag};
-use crate::storage::{Durability, Put, Storage, shown};
+use crate::storage::{Durability, Put, Storage, put_own, shown};
 use crate::transaction::{CloneTable, Operation, TRANSACTIONS_DIR, Transaction};
 use crate::version_file::VersionFile;
 
@@ -90,12 +97,19 @@ impl<S: Storage> Opened<S> {
             let what = "move it to this version, or take another name";
             return Err(Error::invalid(format!("there is a tag `{name}` already; {what}")));
         }
-        // A cleanup that had not seen the tag may have removed the version.
-        if self.origin().await.is_err() {
+        if let Err(gone) = self.check_there().await {
             self.storage().delete(&path).await?;
-            return Err(self.gone(self.manifest().version));
+            return Err(gone);
         }
         Ok(())
+    }
+
+    /// An error if the open version is not there any more.
+    async fn check_there(&self) -> Result<()> {
+        self.origin().await.map(drop).map_err(|error| match error.is_missing() {
+            true => self.gone(self.manifest().version),
+            false => error,
+        })
     }
 
     pub(crate) async fn move_tag(&self, name: &str) -> Result<()> {
@@ -105,8 +119,11 @@ impl<S: Storage> Opened<S> {
         let bytes = ref_files::moved_tag(&shown(&path), &old, at, SystemTime::now())?;
         self.storage().replace(&path, bytes.into(), Durability::Synced).await?;
         self.sync_folder_of(&path).await?;
-        // A cleanup that had not seen the tag may have removed the version.
-        self.origin().await.map(drop).map_err(|_| self.gone(self.manifest().version))
+        if let Err(gone) = self.check_there().await {
+            self.storage().replace(&path, old, Durability::Synced).await?;
+            return Err(gone);
+        }
+        Ok(())
     }
 
     pub(crate) async fn delete_tag(&self, name: &str) -> Result<()> {
@@ -117,7 +134,7 @@ impl<S: Storage> Opened<S> {
     }
 
     async fn put_new(&self, path: &Path, bytes: impl Into<Bytes>) -> Result<Put> {
-        let put = self.storage().put_if_absent(path, bytes.into(), Durability::Synced).await?;
+        let put = put_own(self.storage(), path, bytes.into(), Durability::Synced).await?;
         self.sync_folder_of(path).await?;
         Ok(put)
     }
@@ -130,11 +147,9 @@ impl<S: Storage> Opened<S> {
     }
 
     async fn read_ref(&self, path: &Path, missing: impl Fn() -> String) -> Result<Bytes> {
-        self.storage().read(path, MAX_REF_BYTES).await.map_err(|error| match error {
-            Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-                Error::invalid(missing())
-            }
-            other => other,
+        self.storage().read(path, MAX_REF_BYTES).await.map_err(|error| match error.is_missing() {
+            true => Error::invalid(missing()),
+            false => error,
         })
     }
 }
@@ -150,9 +165,6 @@ impl<S: Storage> Opened<S> {
         let main = self.refs_root();
         let branches = main.join(BRANCHES_DIR);
         let path = branches.join(ref_files::branch_file_name(name));
-        if self.storage().read(&path, MAX_REF_BYTES).await.is_ok() {
-            return Err(Error::invalid(format!("there is a branch `{name}` already")));
-        }
         let at = self.origin().await?;
         let parent = match at.branch {
             None => None,
@@ -164,18 +176,45 @@ impl<S: Storage> Opened<S> {
         };
         let parent = parent.as_ref().map(|(file, bytes)| (file.as_str(), bytes.as_ref()));
         let bytes = ref_files::new_branch(at, parent, random::bits(), SystemTime::now())?;
+        if self.put_new(&path, bytes).await? == Put::Taken {
+            let what = "open it, or delete it first if it cannot be opened";
+            return Err(Error::invalid(format!("there is a branch `{name}` already; {what}")));
+        }
         let root = main.join(TREE_DIR).join(name);
-        if self.put_clone(&root, Some(name)).await? == Put::Taken {
-            return Err(Error::invalid(format!(
+        if let Err(error) = self.begin_branch(&root, name).await {
+            // Whatever is left of it has no name.
+            self.storage().delete(&path).await?;
+            return Err(error);
+        }
+        Self { main, ..self.clone() }.checkout(&At::Branch(name.to_owned())).await
+    }
+
+    /// Puts the first version of a branch, and nothing but that is there.
+    async fn begin_branch(&self, root: &Path, name: &str) -> Result<()> {
+        let taken = || {
+            Error::invalid(format!(
                 "{}: there is something already, perhaps an unfinished branch; delete the branch \
                  `{name}`, then make it again",
                 root.display()
-            )));
+            ))
+        };
+        if self.put_clone(root, Some(name)).await? == Put::Taken {
+            return Err(taken());
         }
-        if self.put_new(&path, bytes).await? == Put::Taken {
-            return Err(Error::invalid(format!("there is a branch `{name}` already")));
+        // Another program may make the first version before it asks for the name.
+        let version = self.manifest().version;
+        let versions = list_versions(self.storage(), root, Some(name)).await?;
+        for other in versions.numbers().iter().filter(|other| **other != version) {
+            let Some(other) = versions.get(*other) else { continue };
+            let at = Self { root: root.to_owned(), ..self.clone() };
+            let file = at.version_file(other).await?;
+            let made = file.transaction(&self.options.limits)?;
+            if made.is_some_and(|made| matches!(made.operation, Operation::Clone(_))) {
+                self.remove_clone(root).await?;
+                return Err(taken());
+            }
         }
-        Self { main, ..self.clone() }.checkout(&At::Branch(name.to_owned())).await
+        Ok(())
     }
 
     /// Removes a branch, and what is left of one that was not finished.
@@ -207,8 +246,6 @@ impl<S: Storage> Opened<S> {
         let main = self.refs_root();
         let path = main.join(BRANCHES_DIR).join(ref_files::branch_file_name(name));
         let had_file = self.storage().read(&path, MAX_REF_BYTES).await.is_ok();
-        self.storage().delete(&path).await?;
-        self.sync_folder_of(&path).await?;
         // Below the folder of a branch may be that of another: `a` and `a/b`.
         let root = main.join(TREE_DIR).join(name);
         let mut found = false;
@@ -222,7 +259,9 @@ impl<S: Storage> Opened<S> {
         if !had_file && !found {
             return Err(Error::invalid(format!("there is no branch `{name}`")));
         }
-        Ok(())
+        // Last, so that nobody makes it anew while files of it go.
+        self.storage().delete(&path).await?;
+        self.sync_folder_of(&path).await
     }
 
     /// Makes the first version of a shallow clone of the open version in another folder.
@@ -256,16 +295,30 @@ impl<S: Storage> Opened<S> {
         manifest.reader_flags = Flags(manifest.reader_flags.0 | Flags::BASE_PATHS.0);
         manifest.writer_flags = Flags(manifest.writer_flags.0 | Flags::BASE_PATHS.0);
         manifest.timestamp_nanos = Some(now_nanos());
+        let transaction_path = root.join(TRANSACTIONS_DIR).join(transaction.file_name());
         let mut indexes = source.indexes()?;
         for index in indexes.entries.iter_mut().filter(|index| index.base.is_none()) {
             index.set_base(base).map_err(broken)?;
         }
         if !manifest.writer_flags.contains(Flags::NO_TRANSACTION_FILES) {
             manifest.transaction_file = transaction.file_name();
-            let path = root.join(TRANSACTIONS_DIR).join(&manifest.transaction_file);
-            self.put_new(&path, transaction.encode()).await?;
+            self.put_new(&transaction_path, transaction.encode()).await?;
         }
         let file = VersionFile::new(manifest, &[], &indexes, &transaction)?;
-        self.put_new(&path, file.bytes).await
+        let put = self.put_new(&path, file.bytes).await?;
+        if put == Put::Done
+            && let Err(gone) = self.check_there().await
+        {
+            self.remove_clone(root).await?;
+            self.storage().delete(&transaction_path).await?;
+            return Err(gone);
+        }
+        Ok(put)
+    }
+
+    /// Removes the first version of a clone of the open version.
+    async fn remove_clone(&self, root: &Path) -> Result<()> {
+        let name = VersionName { version: self.manifest().version, naming: Naming::V2 };
+        self.storage().delete(&root.join(VERSIONS_DIR).join(name.file_name())).await
     }
 }

@@ -22,7 +22,7 @@ use crate::simulated::Simulated;
 use crate::storage::ready;
 use crate::write::is_certain;
 
-const VERBS: [&str; 14] = [
+pub(crate) const VERBS: [&str; 14] = [
     "compact",
     "add nulls",
     "add values",
@@ -54,37 +54,44 @@ fn twice(rows: &RecordBatch) -> Result<RecordBatch> {
 }
 
 fn narrowed(array: &ArrayRef) -> Result<ArrayRef> {
-    let numbers = array.as_primitive::<Int64Type>().iter();
+    let numbers = array.as_primitive_opt::<Int64Type>();
+    let numbers = numbers.ok_or_else(|| Error::invalid("it is narrow already"))?.iter();
     let narrow = numbers.map(|n| n.map(|n| i32::try_from(n).unwrap()));
     Ok(Arc::new(narrow.collect::<Int32Array>()))
 }
 
 /// Does it; the table as it is then.
-fn run(verb: &str, table: &Table) -> Result<Table> {
-    let options = options(false);
+pub(crate) async fn act(verb: &str, table: &Table) -> Result<Table> {
+    let options = &options(false);
     match verb {
-        "compact" => ready(table.compact(&compaction(), &options)).map(|(table, _)| table),
-        "add nulls" => ready(table.add_null_columns(&new_column(), &options)),
+        "compact" => table.compact(&compaction(), options).await.map(|(table, _)| table),
+        "add nulls" => table.add_null_columns(&new_column(), options).await,
         "add values" => {
             let from = TableColumns::from(["k"]);
-            ready(table.add_columns(new_column(), from, Made(twice), Runs::Many, &options))
+            table.add_columns(new_column(), from, Made(twice), Runs::Many, options).await
         }
-        "drop" => ready(table.change_schema(&|before| before.without(&["x"]), true, &options)),
-        "rename" => ready(table.change_schema(&|before| before.renamed("x", "y"), true, &options)),
-        "reorder" => ready(table.change_schema(&|before| before.reordered(&["x"]), true, &options)),
-        "forbid nulls" => ready(table.forbid_nulls("x", &options)),
-        "retype" => ready(table.retype_column("x", &DataType::Int32, narrowed, &options)),
-        "restore" => ready(ready(table.checkout(&At::Version(1)))?.restore(&options)),
-        "tag" => ready(table.create_tag("new")).map(|()| table.clone()),
-        "move a tag" => ready(table.move_tag("old")).map(|()| table.clone()),
-        "branch" => ready(table.create_branch("dev/new")).map(|_| table.clone()),
-        "clone" => ready(table.put_clone("clone.lance".as_ref(), None)).map(|_| table.clone()),
-        "cleanup" => {
-            let all = CleanupOptions::default().with_older_than(Duration::ZERO);
-            ready(table.cleanup(&all)).map(|_| table.clone())
-        }
+        "drop" => table.change_schema(&|before| before.without(&["x"]), true, options).await,
+        "rename" => table.change_schema(&|before| before.renamed("x", "y"), true, options).await,
+        "reorder" => table.change_schema(&|before| before.reordered(&["x"]), true, options).await,
+        "forbid nulls" => table.forbid_nulls("x", options).await,
+        "retype" => table.retype_column("x", &DataType::Int32, narrowed, options).await,
+        "restore" => table.checkout(&At::Version(1)).await?.restore(options).await,
+        "tag" => table.create_tag("new").await.map(|()| table.clone()),
+        "move a tag" => table.move_tag("old").await.map(|()| table.clone()),
+        "branch" => table.create_branch("dev/new").await.map(|_| table.clone()),
+        "clone" => table.put_clone("clone.lance".as_ref(), None).await.map(|_| table.clone()),
+        "cleanup" => table.cleanup(&everything()).await.map(|_| table.clone()),
         _ => panic!("{verb}"),
     }
+}
+
+fn run(verb: &str, table: &Table) -> Result<Table> {
+    ready(act(verb, table))
+}
+
+/// All that is not the newest version, tagged or the start of a branch.
+pub(crate) fn everything() -> CleanupOptions {
+    CleanupOptions::default().with_older_than(Duration::ZERO)
 }
 
 /// Whether it was done, by what anybody sees.
@@ -117,7 +124,7 @@ fn is_done(verb: &str, table: &Table) -> bool {
 }
 
 /// Five versions: deletions, a column `x` with the keys, a tag on version 2, a branch from version 3.
-fn origin(stable: bool) -> Simulated {
+pub(crate) fn origin(stable: bool) -> Simulated {
     let store = prepared(stable);
     let table = open(&store).unwrap();
     let third = table.clone();
@@ -185,12 +192,7 @@ fn check_after(
         }
         Some(error) => assert!(&found == before || &found == after, "{what}: {error}"),
     }
-    // Every version that is there can be read, and so can the tag and the branch.
-    for version in table.versions.numbers() {
-        let old = ready(table.checkout(&At::Version(*version)));
-        let old = old.unwrap_or_else(|error| panic!("{what}: version {version}: {error}"));
-        contents(&old).unwrap_or_else(|error| panic!("{what}: version {version}: {error}"));
-    }
+    check_versions(what, &table);
     for (at, rows) in [(At::Tag("old".into()), None), (At::Branch("side".into()), Some(12))] {
         let other = ready(table.checkout(&at)).unwrap_or_else(|e| panic!("{what}: {at:?}: {e}"));
         let found = contents(&other).unwrap_or_else(|error| panic!("{what}: {at:?}: {error}"));
@@ -214,6 +216,15 @@ fn check_after(
     assert_eq!(contents(&table).unwrap().len() + 1, rows, "{what}");
 }
 
+/// Every version that is there can be read.
+pub(crate) fn check_versions(what: &str, table: &Table) {
+    for version in table.versions.numbers() {
+        let old = ready(table.checkout(&At::Version(*version)));
+        let old = old.unwrap_or_else(|error| panic!("{what}: version {version}: {error}"));
+        contents(&old).unwrap_or_else(|error| panic!("{what}: version {version}: {error}"));
+    }
+}
+
 #[test]
 fn a_cleanup_leaves_what_is_needed_and_nothing_else() {
     for stable in [false, true] {
@@ -227,7 +238,7 @@ fn a_cleanup_leaves_what_is_needed_and_nothing_else() {
             versions.map(|version| (*version, contents(&at(version)).unwrap())).collect()
         };
         let (before, paths) = (contents_of(&table), store.paths());
-        let all = CleanupOptions::default().with_older_than(Duration::ZERO);
+        let all = everything();
         let dry = ready(table.cleanup(&all.clone().with_dry_run(true))).unwrap();
         assert_eq!(store.paths(), paths);
         let done = ready(table.cleanup(&all)).unwrap();

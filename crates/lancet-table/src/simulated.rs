@@ -1,11 +1,14 @@
 //! A store in memory that several writers share, and that fails as it is told. For tests.
 //!
 //! Every request of a writer is counted. At one of them a fault may strike: it is refused, it is done and then refused, or
-//! the writer stops there for ever, as a process that is killed.
+//! the writer stops there for ever, as a process that is killed. Writers that [take turns](Simulated::in_turns) let others
+//! go on before each request.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 use arrow_array::RecordBatch;
@@ -38,6 +41,7 @@ pub(crate) enum Fault {
 pub(crate) struct Simulated {
     files: Arc<Mutex<BTreeMap<PathBuf, Bytes>>>,
     plan: Arc<Mutex<Plan>>,
+    takes_turns: bool,
 }
 
 #[derive(Debug, Default)]
@@ -51,18 +55,29 @@ struct Plan {
 
 impl Simulated {
     pub(crate) fn new() -> Self {
-        Self { files: Arc::default(), plan: Arc::default() }
+        Self { files: Arc::default(), plan: Arc::default(), takes_turns: false }
     }
 
     /// Another writer.
     pub(crate) fn another(&self) -> Self {
-        Self { files: self.files.clone(), plan: Arc::default() }
+        Self { files: self.files.clone(), plan: Arc::default(), takes_turns: self.takes_turns }
+    }
+
+    /// Another writer, whose futures are not ready before each request once, and for whom all files are new.
+    pub(crate) fn in_turns(&self) -> Self {
+        Self { takes_turns: true, ..self.another() }
+    }
+
+    async fn turn(&self) {
+        if self.takes_turns {
+            Turn(false).await;
+        }
     }
 
     /// Another store with the same files.
     pub(crate) fn copied(&self) -> Self {
         let files = self.files.lock().unwrap().clone();
-        Self { files: Arc::new(Mutex::new(files)), plan: Arc::default() }
+        Self { files: Arc::new(Mutex::new(files)), plan: Arc::default(), takes_turns: false }
     }
 
     /// Has a fault strike at a request, counted from now on.
@@ -85,7 +100,17 @@ impl Simulated {
         self.files.lock().unwrap().keys().cloned().collect()
     }
 
-    fn request<T>(
+    async fn request<T>(
+        &self,
+        what: &str,
+        path: &Path,
+        act: impl FnOnce(&mut BTreeMap<PathBuf, Bytes>) -> Result<T> + Send,
+    ) -> Result<T> {
+        self.turn().await;
+        self.answer(what, path, act)
+    }
+
+    fn answer<T>(
         &self,
         what: &str,
         path: &Path,
@@ -118,13 +143,14 @@ impl Simulated {
         }
     }
 
-    fn bytes(&self, path: &Path) -> Result<Bytes> {
+    async fn bytes(&self, path: &Path) -> Result<Bytes> {
         self.request("read", path, |files| {
             files.get(path).cloned().ok_or_else(|| Error::Io {
                 context: format!("read {}", path.display()),
                 source: std::io::ErrorKind::NotFound.into(),
             })
         })
+        .await
     }
 }
 
@@ -138,21 +164,22 @@ impl Storage for Simulated {
                 names.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
             Ok((!names.is_empty()).then_some(names))
         })
+        .await
     }
 
     async fn read(&self, path: &Path, _: u64) -> Result<Bytes> {
-        self.bytes(path)
+        self.bytes(path).await
     }
 
     async fn read_range(&self, path: &Path, start: u64, len: u64) -> Result<(Bytes, u64)> {
-        let bytes = self.bytes(path)?;
+        let bytes = self.bytes(path).await?;
         let (start, size) = (usize::try_from(start).unwrap(), bytes.len());
         let end = (start + usize::try_from(len).unwrap()).min(size);
         Ok((bytes.slice(start.min(end)..end), size as u64))
     }
 
     async fn open(&self, path: &Path, options: &ReadOptions) -> Result<FileReader> {
-        let reader = FileReader::from_bytes(self.bytes(path)?, options.clone());
+        let reader = FileReader::from_bytes(self.bytes(path).await?, options.clone());
         reader.map_err(|error| in_data_file(path, error))
     }
 
@@ -189,6 +216,7 @@ impl Storage for Simulated {
             files.insert(path.to_owned(), bytes);
             Ok(Put::Done)
         })
+        .await
     }
 
     async fn replace(&self, path: &Path, bytes: Bytes, _: Durability) -> Result<()> {
@@ -196,6 +224,7 @@ impl Storage for Simulated {
             files.insert(path.to_owned(), bytes);
             Ok(())
         })
+        .await
     }
 
     async fn delete(&self, path: &Path) -> Result<()> {
@@ -203,21 +232,26 @@ impl Storage for Simulated {
             files.remove(path);
             Ok(())
         })
+        .await
     }
 
     async fn sync_folder(&self, folder: &Path) -> Result<()> {
-        self.request("sync", folder, |_| Ok(()))
+        self.request("sync", folder, |_| Ok(())).await
     }
 
     async fn entries(&self, folder: &Path) -> Result<Vec<Entry>> {
         self.request("list", folder, |files| {
             let below = files.iter().filter_map(|(path, bytes)| {
                 let path = path.strip_prefix(folder).ok()?.to_owned();
-                let modified = SystemTime::UNIX_EPOCH;
+                let modified = match self.takes_turns {
+                    true => SystemTime::now(),
+                    false => SystemTime::UNIX_EPOCH,
+                };
                 Some(Entry { path, bytes: bytes.len() as u64, modified })
             });
             Ok(below.collect())
         })
+        .await
     }
 
     fn recorded(&self, folder: &Path) -> Result<String> {
@@ -237,7 +271,7 @@ impl Storage for Simulated {
         let options = options.with_threads(1);
         let writer = FileWriter::new(Vec::new(), schema, options);
         let writer = writer.map_err(|error| in_data_file(path, error))?;
-        self.request("create", path, |_| Ok((self.clone(), path.to_owned(), writer)))
+        self.request("create", path, |_| Ok((self.clone(), path.to_owned(), writer))).await
     }
 
     async fn write_data(
@@ -245,7 +279,7 @@ impl Storage for Simulated {
         batch: &RecordBatch,
     ) -> Result<()> {
         let written = writer.write(batch).map_err(|error| in_data_file(path, error));
-        store.request("write", path, |_| written)
+        store.request("write", path, |_| written).await
     }
 
     fn data_bytes((_, _, writer): &Self::NewData) -> u64 {
@@ -254,10 +288,26 @@ impl Storage for Simulated {
 
     async fn finish_data((store, path, writer): Self::NewData) -> Result<WriteSummary> {
         let finished = writer.finish_into().map_err(|error| in_data_file(&path, error));
-        store.request("finish", &path, |files| {
-            let (summary, bytes) = finished?;
-            files.insert(path.clone(), bytes.into());
-            Ok(summary)
-        })
+        store
+            .request("finish", &path, |files| {
+                let (summary, bytes) = finished?;
+                files.insert(path.clone(), bytes.into());
+                Ok(summary)
+            })
+            .await
+    }
+}
+
+/// Ready when it is asked for the second time.
+struct Turn(bool);
+
+impl Future for Turn {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        match std::mem::replace(&mut self.0, true) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
     }
 }

@@ -284,6 +284,24 @@ pub(crate) fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     }
 }
 
+/// Makes a file appear whose name or contents nobody else would give. A request that was repeated on the way, or whose answer
+/// was lost, finds what it has put itself: the same bytes are no obstacle.
+pub(crate) async fn put_own<S: Storage>(
+    storage: &S,
+    path: &Path,
+    bytes: Bytes,
+    durability: Durability,
+) -> Result<Put> {
+    let put = storage.put_if_absent(path, bytes.clone(), durability).await;
+    if matches!(put, Ok(Put::Done)) {
+        return put;
+    }
+    match storage.read(path, bytes.len() as u64).await {
+        Ok(there) if there == bytes => Ok(Put::Done),
+        _ => put,
+    }
+}
+
 /// A path below a folder, for messages and for files beside others.
 pub(crate) fn shown(path: &Path) -> String {
     path.display().to_string()

@@ -264,6 +264,67 @@ fn columns_come_and_go() {
     assert!(reopened.verify(|_| ()).unwrap().problems.is_empty());
 }
 
+/// Rows that were written for a column that is another one by now are refused: their values would be lost.
+#[test]
+fn rows_for_columns_that_were_replaced_meanwhile() {
+    let to_text = |array: &ArrayRef| {
+        let numbers = array.as_primitive::<Int64Type>().iter();
+        Ok(Arc::new(numbers.map(|n| n.map(|n| n.to_string())).collect::<StringArray>()) as ArrayRef)
+    };
+    let anew = Schema::new(vec![Field::new("square", DataType::Int64, true)]);
+    type Change<'a> = &'a dyn Fn(&mut Table) -> lancet_table::Result<()>;
+    let retype: Change<'_> = &|t| t.retype_column("square", &DataType::Utf8, to_text, &options());
+    let drop: Change<'_> = &|t| t.drop_columns(&["square"], &options());
+    let again: Change<'_> = &|t| t.add_null_columns(&anew, &options());
+    let rename: Change<'_> = &|t| t.rename_column("square", "area", &options());
+    let other: Change<'_> = &|t| t.rename_column("name", "square", &options());
+    for (changes, is_fine) in [
+        (vec![retype], false),
+        (vec![drop, again], false),
+        (vec![drop], true),
+        (vec![rename], true),
+        (vec![rename, again], true),
+        (vec![drop, other], true),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("t.lance");
+        let mut table = Table::create(&place, reader(&with_squares(0..9))).unwrap();
+        table.set_nullable("square", true, &options()).unwrap();
+        let mut stale = table.clone();
+        changes.iter().for_each(|change| change(&mut table).unwrap());
+        let files = || fs::read_dir(place.join("data")).unwrap().count();
+        let before = files();
+        let appended = stale.append(reader(&with_squares(9..12)));
+        let now = Table::open(&place).unwrap();
+        if is_fine {
+            assert_eq!((appended.unwrap().rows_inserted, keys(&now).len()), (3, 12));
+            continue;
+        }
+        let error = appended.unwrap_err();
+        assert!(matches!(&error, Error::Conflict(c) if c.can_retry), "{error}");
+        assert!(error.to_string().contains("column `square` is another one"), "{error}");
+        assert_eq!((keys(&now).len(), files()), (9, before));
+        // Rows without the column go in.
+        stale.append(reader(&cities(9..12))).unwrap();
+    }
+}
+
+/// Ids of columns without values may be given again: rows must not get into a column of another type.
+#[test]
+fn rows_for_columns_whose_ids_were_given_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("t.lance");
+    let mut table = Table::create(&place, reader(&cities(0..9))).unwrap();
+    let column = |name: &str, kind| Schema::new(vec![Field::new(name, kind, true)]);
+    table.add_null_columns(&column("square", DataType::Int64), &options()).unwrap();
+    let mut stale = table.clone();
+    table.drop_columns(&["square"], &options()).unwrap();
+    table.add_null_columns(&column("other", DataType::Utf8), &options()).unwrap();
+    let error = stale.append(reader(&with_squares(9..12))).unwrap_err();
+    assert!(matches!(&error, Error::Conflict(c) if c.can_retry), "{error}");
+    assert!(Table::open(&place).unwrap().verify(|_| ()).unwrap().problems.is_empty());
+}
+
 fn with_squares(keys: std::ops::Range<i64>) -> RecordBatch {
     let plain = cities(keys.clone());
     let squares: ArrayRef = Arc::new(Int64Array::from_iter_values(keys.map(|key| key * key)));
@@ -341,7 +402,6 @@ fn blobs_go_along() {
     assert_eq!(fs::read_dir(beside).unwrap().count(), 1 + long);
 }
 
-/// Some append, some delete, some compact, some change columns, one cleans up: each acknowledged row is there once.
 #[test]
 fn the_folder_of_a_branch_knows_the_tags_of_its_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -365,6 +425,7 @@ fn the_folder_of_a_branch_knows_the_tags_of_its_table() {
     table.create_branch("exp/more").unwrap();
 }
 
+/// Some append, some delete, some compact, some change columns, one cleans up: each acknowledged row is there once.
 #[test]
 fn several_writers_at_the_same_time() {
     for stable in [false, true] {

@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_array::{ArrayRef, Int64Array, LargeBinaryArray, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream};
 use futures::{Stream, TryStreamExt};
@@ -18,7 +20,7 @@ use lancet_object_store::object_store::{
 };
 use lancet_table::{Error, RowStream, StoreTable, TableRows, TableWriteOptions};
 
-/// What becomes of a version that is put.
+/// What becomes of an object that is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Answer {
     #[default]
@@ -36,12 +38,20 @@ enum Answer {
 #[derive(Debug, Default)]
 struct Odd {
     store: InMemory,
-    answer: Mutex<Answer>,
+    /// For objects with this in their paths.
+    answer: Mutex<(&'static str, Answer)>,
+    /// How often it was so.
+    count: AtomicUsize,
 }
 
 impl Odd {
+    /// Of versions.
     fn set(&self, answer: Answer) {
-        *self.answer.lock().unwrap() = answer;
+        self.set_for("_versions", answer);
+    }
+
+    fn set_for(&self, part: &'static str, answer: Answer) {
+        *self.answer.lock().unwrap() = (part, answer);
     }
 }
 
@@ -59,9 +69,11 @@ impl ObjectStore for Odd {
         bytes: PutPayload,
         how: PutOptions,
     ) -> object_store::Result<PutResult> {
-        let is_version = to.as_ref().contains("_versions");
-        let answer = if is_version { *self.answer.lock().unwrap() } else { Answer::Sound };
-        assert!(!is_version || how.mode == PutMode::Create);
+        let (part, answer) = *self.answer.lock().unwrap();
+        let is_meant = answer != Answer::Sound && to.as_ref().contains(part);
+        let answer = if is_meant { answer } else { Answer::Sound };
+        assert!(!to.as_ref().contains("_versions") || how.mode == PutMode::Create);
+        self.count.fetch_add(usize::from(is_meant), Ordering::Relaxed);
         let lost =
             || object_store::Error::Generic { store: "Odd", source: "the line is dead".into() };
         match answer {
@@ -191,6 +203,48 @@ async fn answers_that_are_lost() {
             table.append(numbers(5..6), &options).await.unwrap().version,
             2 + u64::from(is_there)
         );
+    }
+}
+
+/// Files with names of their own: what is there already, with the same contents, was put by the same writer.
+#[tokio::test]
+async fn files_whose_answers_are_lost() {
+    let options = TableWriteOptions::default();
+    let blob = Field::new("n", DataType::LargeBinary, true);
+    let blob = blob.with_metadata([("lance-encoding:blob".into(), "true".into())].into());
+    let schema = Arc::new(Schema::new(vec![blob]));
+    let blobs = || {
+        let array = Arc::new(LargeBinaryArray::from(vec![&[7_u8; 9_000][..]; 3]));
+        let batch = RecordBatch::try_new(schema.clone(), vec![array]).unwrap();
+        RowStream::new(schema.clone(), stream::iter([Ok::<_, Error>(batch)]))
+    };
+    for answer in [Answer::Lost, Answer::Repeated] {
+        for part in ["_deletions", ".blob", "_refs/tags", "_refs/branches", "tree/dev/_versions"] {
+            let (store, path) = (Arc::new(Odd::default()), Path::from("t.lance"));
+            let made = StoreTable::create(store.clone(), path.clone(), blobs(), &options);
+            let mut table = made.await.unwrap();
+            store.set_for(part, answer);
+            match part {
+                "_deletions" => table.delete(0..1, "", &options).await.map(drop),
+                ".blob" => table.append(blobs(), &options).await.map(drop),
+                "_refs/tags" => table.create_tag("new").await,
+                _ => table.create_branch("dev").await.map(drop),
+            }
+            .unwrap_or_else(|error| panic!("{part}, {answer:?}: {error}"));
+            assert!(store.count.load(Ordering::Relaxed) > 0, "{part}");
+            store.set(Answer::Sound);
+            let now = StoreTable::open(store, path).await.unwrap();
+            let rows = match part {
+                "_deletions" => 2,
+                ".blob" => 6,
+                _ => 3,
+            };
+            let batches = now.scan().columns(["n"]).stream().await.unwrap();
+            let batches: Vec<RecordBatch> = batches.try_collect().await.unwrap();
+            let blobs = batches.iter().flat_map(|batch| batch.column(0).as_binary::<i64>().iter());
+            let lengths: Vec<usize> = blobs.map(|blob| blob.unwrap().len()).collect();
+            assert_eq!(lengths, vec![9_000; rows], "{part}, {answer:?}");
+        }
     }
 }
 

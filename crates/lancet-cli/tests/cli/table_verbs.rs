@@ -474,7 +474,7 @@ fn table_verbs_conflict() {
     report(&dir, "append t t.csv");
     child.stdin.take().unwrap().write_all(b"x\n1\n2\n3\n").unwrap();
     let refused = Ran::new("add-column", child.wait_with_output().unwrap()).failed();
-    assert!(refused.contains("version 2 (Append) came first"), "{refused}");
+    assert!(refused.contains("version 2 (append) came first"), "{refused}");
     assert_eq!(rows(&dir, "t").len(), 6);
     assert_eq!(versions(&dir), [1, 2]);
 }

@@ -6,7 +6,7 @@ use crate::unknown::UnknownFields;
 
 impl Manifest {
     /// A table without anything.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
             file: String::new(),
             version: 0,

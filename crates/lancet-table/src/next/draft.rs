@@ -126,7 +126,7 @@ impl<'a> Draft<'a> {
     }
 
     fn update(&mut self, update: &Update) -> Result<(), Problem> {
-        if update.in_place {
+        if update.is_in_place() {
             return Err(Problem::unsupported("lancet does not rewrite columns in place"));
         }
         self.remove(&update.removed.iter().copied().collect())?;

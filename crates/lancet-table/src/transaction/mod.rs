@@ -294,6 +294,13 @@ pub struct UpdateBases {
     pub(crate) unknown: UnknownFields,
 }
 
+impl Update {
+    /// Whether columns of rows that stay where they are were rewritten. Older writers name the fields, but no mode.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.in_place || !self.fields_modified.is_empty() || !self.updated_offsets.is_empty()
+    }
+}
+
 impl Operation {
     /// Its name in the format.
     pub fn name(&self) -> &'static str {
@@ -312,6 +319,27 @@ impl Operation {
             Self::DataReplacement(_) => "DataReplacement",
             Self::Clone(_) => "Clone",
             Self::UpdateBases(_) => "UpdateBases",
+            Self::Unknown => "an unknown operation",
+        }
+    }
+
+    /// What it is for who asked for it.
+    pub(crate) fn words(&self) -> &'static str {
+        match self {
+            Self::Append(_) => "append",
+            Self::Delete(_) => "delete",
+            Self::Overwrite(_) => "overwrite",
+            Self::CreateIndex(_) => "create an index",
+            Self::Rewrite(_) => "compact",
+            Self::Merge(_) => "add or retype columns",
+            Self::Restore(_) => "restore",
+            Self::ReserveFragments(_) => "reserve fragments",
+            Self::Update(_) => "update or merge rows",
+            Self::Project(_) => "drop, rename or reorder columns",
+            Self::UpdateConfig(_) => "change settings",
+            Self::DataReplacement(_) => "replace data files",
+            Self::Clone(_) => "clone",
+            Self::UpdateBases(_) => "add base paths",
             Self::Unknown => "an unknown operation",
         }
     }

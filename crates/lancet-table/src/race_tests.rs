@@ -1,0 +1,234 @@
+//! Several who change one table at the same time, request by request in random order.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+
+use crate::error::{Error, Result};
+use crate::fault_tests::{Contents, Table, contents, open, options, prepared, root, source};
+use crate::model_tests::Dice;
+use crate::opening::Opened;
+use crate::options::{At, TableOptions};
+use crate::row_changes::TableRows;
+use crate::shape_fault_tests::{VERBS, act, check_versions, everything, origin};
+use crate::simulated::Simulated;
+use crate::storage::ready;
+use crate::write::is_certain;
+
+type Work<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// Has all work done. Who begins a request goes on for a while: how long depends on the dice, so that all orders come up and
+/// those in which somebody sleeps while the others do everything.
+fn together(dice: &mut Dice, mut work: Vec<Work<'_>>) {
+    let stays = [1, 4, 20, 100, 400][usize::try_from(dice.roll(5)).unwrap()];
+    let mut at = usize::try_from(dice.roll(work.len() as u64)).unwrap();
+    while !work.is_empty() {
+        if at >= work.len() || dice.roll(stays) == 0 {
+            at = usize::try_from(dice.roll(work.len() as u64)).unwrap();
+        }
+        if work[at].as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+            drop(work.remove(at));
+        }
+    }
+}
+
+async fn opened(store: &Simulated, at: At) -> Result<Table> {
+    Opened::open(store.in_turns(), root(), TableOptions::default().with_version(at)).await
+}
+
+/// What every version, tag and branch holds can be read.
+fn check_all(what: &str, store: &Simulated) -> Table {
+    let table = open(store).unwrap_or_else(|error| panic!("{what}: {error}"));
+    check_versions(what, &table);
+    for tag in ready(table.tags()).unwrap() {
+        let tagged = ready(table.checkout(&At::Tag(tag.name.clone())));
+        let read = tagged.and_then(|tagged| contents(&tagged));
+        read.unwrap_or_else(|error| panic!("{what}: tag {}: {error}", tag.name));
+        assert!(!tag.name.starts_with("restoring"), "{what}: {}", tag.name);
+    }
+    for branch in ready(table.branches()).unwrap() {
+        let read = ready(table.checkout(&At::Branch(branch.name.clone())));
+        let read = read.and_then(|branch| contents(&branch));
+        read.unwrap_or_else(|error| panic!("{what}: branch {}: {error}", branch.name));
+    }
+    table
+}
+
+fn at_version(store: &Simulated, version: u64) -> Contents {
+    contents(&ready(open(store).unwrap().checkout(&At::Version(version))).unwrap()).unwrap()
+}
+
+const NAMINGS: [&str; 5] = ["tag", "move a tag", "branch", "clone", "restore"];
+
+async fn give_name(verb: &str, table: &Table) -> Result<()> {
+    match verb {
+        "tag" => table.create_tag("new").await,
+        "move a tag" => table.move_tag("old").await,
+        "branch" => table.create_branch("new").await.map(drop),
+        "clone" => table.put_clone("clone.lance".as_ref(), None).await.map(drop),
+        "restore" => table.restore(&options(false)).await.map(drop),
+        _ => panic!("{verb}"),
+    }
+}
+
+/// The first version gets a name, or becomes the newest one, while a cleanup removes all that is old.
+#[test]
+fn versions_are_named_and_cleaned_up_at_the_same_time() {
+    let store = origin(true);
+    let then = at_version(&store, 1);
+    for verb in NAMINGS {
+        let (mut done, mut refused) = (0, 0);
+        for seed in 0..300 {
+            let (store, mut dice) = (store.copied(), Dice::of_seed(seed));
+            let what = format!("{verb}, seed {seed}");
+            let mut named = None;
+            let naming = async {
+                let table = opened(&store, At::Version(1)).await;
+                named = Some(match table {
+                    Ok(table) => give_name(verb, &table).await,
+                    Err(error) => Err(error),
+                });
+            };
+            let cleaning = async {
+                opened(&store, At::Latest).await.unwrap().cleanup(&everything()).await.unwrap();
+            };
+            together(&mut dice, vec![Box::pin(naming), Box::pin(cleaning)]);
+            let table = check_all(&what, &store);
+            let is_there = |at: &str| {
+                let at = match at {
+                    "tag" => At::Tag("new".into()),
+                    "move a tag" => At::Tag("old".into()),
+                    "branch" => At::Branch("new".into()),
+                    "restore" => At::Latest,
+                    _ => return open_clone(&store).is_ok_and(|found| found == then),
+                };
+                ready(table.checkout(&at)).is_ok_and(|found| contents(&found).unwrap() == then)
+            };
+            assert_eq!(named.as_ref().unwrap().is_ok(), is_there(verb), "{what}: {named:?}");
+            match named.unwrap() {
+                Ok(()) => done += 1,
+                Err(error) => {
+                    refused += 1;
+                    let text = error.to_string();
+                    let told =
+                        ["there", "not found", "gone"].iter().any(|word| text.contains(word));
+                    assert!(told, "{what}: {text}");
+                }
+            }
+        }
+        assert!(done > 20 && refused > 20, "{verb}: {done} done, {refused} refused");
+    }
+}
+
+fn open_clone(store: &Simulated) -> Result<Contents> {
+    let options = TableOptions::default().with_any_base(true);
+    contents(&ready(Opened::open(store.another(), "clone.lance".into(), options))?)
+}
+
+/// One adds rows and is slow, another one adds rows twice, deletes some and cleans up.
+#[test]
+fn what_is_acknowledged_is_not_in_a_hole() {
+    let store = prepared(true);
+    let (mut done, mut refused, mut uncertain) = (0, 0, 0);
+    for seed in 0..1500 {
+        let (store, mut dice) = (store.copied(), Dice::of_seed(seed));
+        let what = format!("seed {seed}");
+        let mut added = None;
+        let slow = async {
+            let table = opened(&store, At::Latest).await.unwrap();
+            let rows = source(&[(50, 1), (51, 1), (52, 1)]);
+            added = Some(table.append(rows, &options(true)).await.map(drop));
+        };
+        let fast = async {
+            let table = opened(&store, At::Latest).await.unwrap();
+            let (table, _) = table.append(source(&[(60, 1)]), &options(true)).await.unwrap();
+            let first = TableRows::Numbers(vec![0]);
+            let (table, _) = table.delete(&first, "", &options(true)).await.unwrap();
+            let (table, _) = table.append(source(&[(61, 1)]), &options(true)).await.unwrap();
+            table.cleanup(&everything()).await.unwrap();
+        };
+        together(&mut dice, vec![Box::pin(slow), Box::pin(fast)]);
+        let found = contents(&check_all(&what, &store)).unwrap();
+        let has = |keys: &[i64]| keys.iter().filter(|key| found.contains_key(key)).count();
+        assert_eq!((has(&[60, 61]), has(&[0])), (2, 0), "{what}");
+        match added.unwrap() {
+            Ok(()) => {
+                assert_eq!(has(&[50, 51, 52]), 3, "{what}");
+                done += 1;
+            }
+            Err(error) if is_certain(&error) => {
+                assert_eq!(has(&[50, 51, 52]), 0, "{what}: {error}");
+                refused += 1;
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::Uncertain { .. }), "{what}: {error}");
+                uncertain += 1;
+            }
+        }
+    }
+    let told = format!("{done} done, {refused} refused, {uncertain} uncertain");
+    assert!(done > 800 && refused > 5 && uncertain < 20, "{told}");
+}
+
+/// Two make the same branch, from other versions.
+#[test]
+fn one_of_two_makes_a_branch() {
+    let store = origin(false);
+    let then = [2, 5].map(|version| at_version(&store, version));
+    let mut won = [0, 0];
+    for seed in 0..300 {
+        let (store, mut dice) = (store.copied(), Dice::of_seed(seed));
+        let mut made = [None, None];
+        let [one, other] = &mut made;
+        let create = async |version: u64| {
+            let table = opened(&store, At::Version(version)).await?;
+            table.create_branch("new").await.map(drop)
+        };
+        together(
+            &mut dice,
+            vec![
+                Box::pin(async { *one = Some(create(2).await) }),
+                Box::pin(async { *other = Some(create(5).await) }),
+            ],
+        );
+        let made = made.map(|made| made.unwrap().is_ok());
+        assert_ne!(made[0], made[1], "seed {seed}");
+        let winner = usize::from(made[1]);
+        won[winner] += 1;
+        let branch = ready(open(&store).unwrap().checkout(&At::Branch("new".into()))).unwrap();
+        assert_eq!(contents(&branch).unwrap(), then[winner], "seed {seed}");
+        assert_eq!(branch.versions.numbers().len(), 1, "seed {seed}");
+    }
+    assert!(won.iter().all(|won| *won > 50), "{won:?}");
+}
+
+/// Any two verbs at once: whatever they say, everything that is there can be read, and the rows are those of one of them.
+#[test]
+fn any_two_verbs_at_the_same_time() {
+    let store = origin(true);
+    store.remove("t.lance/_versions/18446744073709551609.manifest");
+    let (newest, first) = (at_version(&store, 5), at_version(&store, 1));
+    for (number, one) in VERBS.iter().enumerate() {
+        for other in VERBS.iter().skip(number) {
+            for seed in 0..8 {
+                let (store, mut dice) = (store.copied(), Dice::of_seed(seed));
+                let what = format!("{one} and {other}, seed {seed}");
+                let mut done = [None, None];
+                let [mine, theirs] = &mut done;
+                let run = async |verb: &str| act(verb, &opened(&store, At::Latest).await?).await;
+                together(
+                    &mut dice,
+                    vec![
+                        Box::pin(async { *mine = Some(run(one).await.map(drop)) }),
+                        Box::pin(async { *theirs = Some(run(other).await.map(drop)) }),
+                    ],
+                );
+                let found = contents(&check_all(&what, &store)).unwrap();
+                assert!(found == newest || found == first, "{what}: {found:?}");
+                // Two of a kind may be in each other's way; a cleanup is in the way of nobody but who needs old versions.
+                let done = done.map(Option::unwrap);
+                assert!(done.iter().any(Result::is_ok), "{what}: {done:?}");
+            }
+        }
+    }
+}

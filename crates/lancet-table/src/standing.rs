@@ -1,0 +1,241 @@
+//! Whether a version is part of the history of its table. Pure: it is handed the version and the one behind it.
+//!
+//! The name of a version may be free because nobody has had it yet, or because a version of that name was cleaned up. A
+//! writer that was slow then puts its version among old ones, where nobody looks: the versions behind it were built on the
+//! one that is gone. What they hold tells the two apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::fragment::Fragment;
+use crate::manifest::Manifest;
+use crate::transaction::Operation;
+
+/// What the version behind another one says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// It was built on it.
+    Follows,
+    /// It was built on another one.
+    Differs,
+    /// It may be either.
+    Silent,
+}
+
+/// What `next` says of `ours`, which stands right before it. `made_ours` and `made_next` are what made the two.
+pub(crate) fn evidence(
+    (ours, made_ours): (&Manifest, &Operation),
+    (next, made_next): (&Manifest, &Operation),
+) -> Evidence {
+    if has_files_of(next, made_ours) {
+        return Evidence::Follows;
+    }
+    match made_next {
+        // Whatever there was is gone, by rule: it makes no difference for ours.
+        Operation::Overwrite(_) | Operation::Restore(_) => Evidence::Follows,
+        // These may change all fragments, or lancet does not know what they change.
+        Operation::Merge(_) | Operation::Clone(_) | Operation::Unknown => Evidence::Silent,
+        // Files may go that hold no column any more.
+        Operation::Project(_) => match ids(ours) == ids(next) {
+            true => Evidence::Silent,
+            false => Evidence::Differs,
+        },
+        _ if names(ours) != names(next) => Evidence::Differs,
+        _ if untouched(ours, made_next) != untouched(next, made_next) => Evidence::Differs,
+        _ => Evidence::Silent,
+    }
+}
+
+/// Whether a version names a file that a change has written.
+pub(crate) fn has_files_of(version: &Manifest, change: &Operation) -> bool {
+    let written = Written::by(change);
+    version.fragments.iter().any(|fragment| written.is_in(fragment))
+}
+
+/// What tells a deletion file from others.
+type DeletionKey = (u32, u64, u64);
+
+/// The files that a change has written.
+struct Written<'a> {
+    data: BTreeSet<&'a str>,
+    deletions: BTreeSet<DeletionKey>,
+}
+
+impl<'a> Written<'a> {
+    fn by(change: &'a Operation) -> Self {
+        let (new, updated): (Vec<&Fragment>, &[Fragment]) = match change {
+            Operation::Append(append) => (append.fragments.iter().collect(), &[]),
+            Operation::Overwrite(overwrite) => (overwrite.fragments.iter().collect(), &[]),
+            Operation::Rewrite(rewrite) => {
+                (rewrite.groups.iter().flat_map(|group| &group.new).collect(), &[])
+            }
+            Operation::Update(update) => (update.new.iter().collect(), &update.updated),
+            Operation::Delete(delete) => (Vec::new(), &delete.updated),
+            _ => (Vec::new(), &[]),
+        };
+        Self {
+            data: new.into_iter().flat_map(paths).collect(),
+            deletions: updated.iter().filter_map(deletions).collect(),
+        }
+    }
+
+    fn is_in(&self, fragment: &Fragment) -> bool {
+        paths(fragment).any(|path| self.data.contains(path))
+            || deletions(fragment).is_some_and(|file| self.deletions.contains(&file))
+    }
+}
+
+fn paths(fragment: &Fragment) -> impl Iterator<Item = &str> {
+    fragment.files.iter().map(|file| file.path.as_str())
+}
+
+fn deletions(fragment: &Fragment) -> Option<DeletionKey> {
+    let file = fragment.deletion_file.as_ref()?;
+    Some((fragment.id, file.read_version, file.id))
+}
+
+fn ids(version: &Manifest) -> BTreeSet<u32> {
+    version.fragments.iter().map(|fragment| fragment.id).collect()
+}
+
+/// The columns. What else fields say may change with settings.
+fn names(version: &Manifest) -> Vec<(i32, Option<i32>, &str)> {
+    version.fields.iter().map(|field| (field.id, field.parent, field.name.as_str())).collect()
+}
+
+/// The files of the fragments that a change has neither made nor touched. Those without rows may go at any time.
+fn untouched<'a>(
+    version: &'a Manifest,
+    change: &Operation,
+) -> BTreeMap<u32, (BTreeSet<&'a str>, Option<DeletionKey>)> {
+    let (touched, written) = (change.touched(), Written::by(change));
+    let is_other = |fragment: &&Fragment| {
+        !touched.contains(&fragment.id.into())
+            && !written.is_in(fragment)
+            && fragment.num_rows() != Some(0)
+    };
+    let others = version.fragments.iter().filter(is_other);
+    others.map(|fragment| (fragment.id, (paths(fragment).collect(), deletions(fragment)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data_file::{DataFile, FileVersion};
+    use crate::deletion::{DeletionFile, DeletionKind};
+    use crate::fields::Field;
+    use crate::transaction::{
+        Append, Delete, Merge, Overwrite, Project, Rewrite, RewriteGroup, UpdateConfig,
+    };
+
+    fn fragment(id: u32, path: &str) -> Fragment {
+        let file = DataFile {
+            path: path.into(),
+            fields: vec![0],
+            columns: vec![0],
+            version: FileVersion::V2_1,
+            version_numbers: (2, 1),
+            size_bytes: None,
+            base: None,
+            unknown: Default::default(),
+        };
+        Fragment { id, ..Fragment::new(file, 10) }
+    }
+
+    fn deleted(fragment: Fragment, id: u64) -> Fragment {
+        let file = DeletionFile {
+            kind: DeletionKind::Roaring,
+            read_version: 4,
+            id,
+            num_deleted_rows: Some(1),
+            base: None,
+            unknown: Default::default(),
+        };
+        Fragment { deletion_file: Some(file), ..fragment }
+    }
+
+    fn version(fragments: &[Fragment], columns: &[&str]) -> Manifest {
+        let field = |(name, id): (&&str, i32)| Field {
+            id,
+            parent: None,
+            name: (*name).to_owned(),
+            logical_type: "int64".into(),
+            nullable: true,
+            extension_name: String::new(),
+            metadata: BTreeMap::new(),
+            unknown: Default::default(),
+        };
+        let fields = columns.iter().zip(0..).map(field).collect();
+        Manifest { fragments: fragments.to_vec(), fields, ..Manifest::empty() }
+    }
+
+    fn append(fragments: &[Fragment]) -> Operation {
+        Operation::Append(Append { fragments: fragments.to_vec(), ..Append::default() })
+    }
+
+    fn delete(updated: &[Fragment]) -> Operation {
+        Operation::Delete(Delete { updated: updated.to_vec(), ..Delete::default() })
+    }
+
+    #[test]
+    fn rows_that_are_there_or_not() {
+        let (base, ours) = (fragment(0, "base"), fragment(1, "ours"));
+        let (theirs, more) = (fragment(1, "theirs"), fragment(2, "more"));
+        let (at, made) = (version(&[base.clone(), ours.clone()], &["a"]), append(&[ours.clone()]));
+        let says = |fragments: &[Fragment], change: &Operation| {
+            evidence((&at, &made), (&version(fragments, &["a"]), change))
+        };
+        let then = append(&[more.clone()]);
+        assert_eq!(says(&[base.clone(), ours.clone(), more.clone()], &then), Evidence::Follows);
+        // Behind the rows of somebody else, and behind a version without new rows, whose number it took.
+        assert_eq!(says(&[base.clone(), theirs.clone(), more.clone()], &then), Evidence::Differs);
+        let taken = append(&[theirs.clone()]);
+        assert_eq!(says(&[base.clone(), theirs.clone()], &taken), Evidence::Differs);
+        // It removed our rows, or there were none.
+        let removed = Operation::Delete(Delete { deleted: vec![1], ..Delete::default() });
+        assert_eq!(says(&[base.clone()], &removed), Evidence::Silent);
+        // Both were joined.
+        let group = RewriteGroup {
+            old: vec![base.clone(), ours.clone()],
+            new: vec![more.clone()],
+            ..RewriteGroup::default()
+        };
+        let joined = Operation::Rewrite(Rewrite { groups: vec![group], ..Rewrite::default() });
+        assert_eq!(says(&[more.clone()], &joined), Evidence::Silent);
+        assert_eq!(says(&[theirs.clone(), more.clone()], &joined), Evidence::Silent);
+        assert_eq!(says(&[fragment(7, "theirs"), more.clone()], &joined), Evidence::Differs);
+        let config = Operation::UpdateConfig(UpdateConfig::default());
+        assert_eq!(says(&[base.clone()], &config), Evidence::Differs);
+        // Nothing of it is left in any case.
+        let overwritten = Operation::Overwrite(Overwrite::default());
+        assert_eq!(says(&[], &overwritten), Evidence::Follows);
+        assert_eq!(says(&[base.clone()], &Operation::Unknown), Evidence::Silent);
+        assert_eq!(says(&[base], &Operation::Merge(Merge::default())), Evidence::Silent);
+    }
+
+    #[test]
+    fn deletions_and_columns() {
+        let (one, other) = (fragment(0, "one"), fragment(1, "other"));
+        let gone = deleted(one.clone(), 7);
+        let (at, made) = (version(&[gone.clone(), other.clone()], &["a"]), delete(&[gone.clone()]));
+        let says = |fragments: &[Fragment], columns: &[&str], change: &Operation| {
+            evidence((&at, &made), (&version(fragments, columns), change))
+        };
+        let then = delete(&[deleted(other.clone(), 8)]);
+        let after = |first: &Fragment| [first.clone(), deleted(other.clone(), 8)];
+        assert_eq!(says(&after(&gone), &["a"], &then), Evidence::Follows);
+        assert_eq!(says(&after(&one), &["a"], &then), Evidence::Differs);
+        // More rows of the same fragment: its deletion file is another one.
+        let same = delete(&[deleted(one.clone(), 9)]);
+        assert_eq!(
+            says(&[deleted(one.clone(), 9), other.clone()], &["a"], &same),
+            Evidence::Silent
+        );
+        // Another schema, by a change that does not touch it.
+        let dropped = Operation::Project(Project::default());
+        let (at, made) = (version(&[one.clone()], &["a"]), dropped.clone());
+        let next = version(&[one.clone(), other.clone()], &["a", "b"]);
+        assert_eq!(evidence((&at, &made), (&next, &append(&[other]))), Evidence::Differs);
+        let next = version(&[one], &["b"]);
+        assert_eq!(evidence((&at, &made), (&next, &dropped)), Evidence::Silent);
+    }
+}
