@@ -375,28 +375,23 @@ def test_writers_at_the_same_time(tmp_path: Path) -> None:
     path = tmp_path / "t"
     lancet.create_table({"id": [0], "n": [0]}, path)
     context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=_write, args=(path, number)) for number in range(4)]
+    workers = [context.Process(target=_write, args=(path, number)) for number in range(3)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join(120)
         assert worker.exitcode == 0
     found = lancet.open_table(path)
-    assert sorted(found.read(filter=col("id") > 0)["id"].to_pylist()) == sorted(w * 100 + n + 1 for w in range(4) for n in range(5))
-    assert found.version == 1 + 4 * 5 * 2 and lance.dataset(path).to_table().to_pylist() == found.read().to_pylist()
+    assert sorted(found.read(filter=col("id") > 0)["id"].to_pylist()) == sorted(w * 100 + n + 1 for w in range(3) for n in range(5))
+    assert found.version == 1 + 3 * 5 * 2 and lance.dataset(path).to_table().to_pylist() == found.read().to_pylist()
 
 
 def _write(path: Path, worker: int) -> None:
     table = lancet.open_table(path)
     for number in range(5):
         table.append({"id": [worker * 100 + number + 1], "n": [0]}, attempts=100)
-        # All want the same row: the condition is looked at again.
-        while True:
-            try:
-                table.update({"n": worker}, col("id") == 0)
-                break
-            except lancet.ConflictError as error:
-                assert error.can_retry
+        # All want the same row: the condition is looked at again where another was faster.
+        table.update({"n": worker}, col("id") == 0)
 
 
 def test_other_threads_go_on_meanwhile(tmp_path: Path) -> None:

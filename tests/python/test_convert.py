@@ -7,7 +7,6 @@ import datetime as dt
 import io
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -181,16 +180,6 @@ def test_what_rows_take() -> None:
     assert 800 * 7 <= lancet.Table(lists.slice(3, 7)).nbytes < 810 * 7
     views = lancet.Table(polars.DataFrame({"s": ["x" * 100] * 10}))
     assert 1_000 <= views.nbytes <= 1_300
-
-
-def test_slices_of_large_batches_are_written_at_once(tmp_path: Path) -> None:
-    # Were the whole of the batch counted, each row would be a piece of its own.
-    large = pa.table({"v": pa.FixedSizeListArray.from_arrays(np.zeros(20_000_000, np.float32), 1_000)}).combine_chunks().to_batches()[0]
-    start = time.monotonic()
-    with lancet.Writer(tmp_path / "s.lance", large.schema) as writer:
-        for at in range(0, 20_000, 20):
-            writer.write(large.slice(at, 20))
-    assert lancet.open(tmp_path / "s.lance").num_rows == 20_000 and time.monotonic() - start < 60
 
 
 def test_memory_outlives_what_it_came_from() -> None:
