@@ -4,6 +4,10 @@
     python measure.py --wheel lancet_io-*.whl --json results.json
     python measure.py --forks 1000        only: forks after use, and whether one hangs
 
+It needs numpy, pyarrow, and of the peers those that are to be measured: one that is not installed is left out. What it prints is
+a table of Markdown for `bench/RESULTS.md`; behind the peers stand the time, or the memory, of lancet as a share of pylance's
+and of the best peer's, and the aims where there are such. A figure that could not be had is a dash, and why goes to stderr.
+
 Each figure is the median of several processes, which take turns; within one, of several calls after a first one. Files are in
 the page cache. Tables:
 
@@ -31,6 +35,15 @@ PEERS = ["lancet", "pylance", "vortex", "parquet"]
 TABLES = ["E", "I", "T"]
 SCALE = {"E": 100_000, "I": 30_000, "T": 1_000_000}
 ENDINGS = {"lancet": "lance", "pylance": "pylance.lance", "vortex": "vortex", "parquet": "parquet"}
+MODULES = {"lancet": "lancet", "pylance": "lance", "vortex": "vortex", "parquet": "pyarrow.parquet"}
+#: Shares of pylance's figure, and of the best peer's.
+AIMS = {
+    "take": (0.2, 0.5),
+    "read to pyarrow": (None, 1.0),
+    "read to numpy": (None, 1.0),
+    "memory": (0.5, None),
+    "loader": (5.0, None),
+}
 OPERATIONS = ["open", "take 1", "take 32", "take 256", "read to pyarrow", "read to numpy", "memory"]
 
 
@@ -326,11 +339,26 @@ def imports(module: str) -> dict[str, float]:
 
 
 def fresh(*words: Any) -> dict[str, float]:
-    done = subprocess.run([sys.executable, __file__, "--one", *map(str, words)], capture_output=True, text=True, timeout=1_800)
-    if done.returncode != 0:
-        print(f"{words}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+    command = [sys.executable, __file__, "--one", *map(str, words)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1_800)
+    except subprocess.TimeoutExpired:
+        print(f"{words}: no end within half an hour", file=sys.stderr)
+        return {}
+    if done.returncode != 0 or not done.stdout.strip():
+        print(f"{words}: exit code {done.returncode}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
         return {}
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def installed(peers: list[str]) -> list[str]:
+    """Those of the peers that are there. None of them is imported: forks come later."""
+    import importlib.util
+
+    found = [peer for peer in peers if importlib.util.find_spec(MODULES[peer].split(".")[0]) is not None]
+    for peer in set(peers) - set(found):
+        print(f"{peer} is not installed, and left out", file=sys.stderr)
     return found
 
 
@@ -338,6 +366,12 @@ def one(words: list[str]) -> dict[str, float]:
     what, *rest = words
     if what == "import":
         return imports(rest[0])
+    if what == "write":
+        peer, name, count, path = rest
+        # Under another name first: what is there is complete.
+        write(peer, table(name, int(count)), f"{path}.part")
+        os.replace(f"{path}.part", path)
+        return {"bytes": os.path.getsize(path)}
     if what == "loader":
         return loader(rest[0], rest[1], float(rest[2]))
     if what == "forks":
@@ -346,16 +380,15 @@ def one(words: list[str]) -> dict[str, float]:
     return operation(peer, path, name, int(repeats))
 
 
-def folder(quick: bool) -> Path:
+def folder(quick: bool, tables: list[str], peers: list[str]) -> Path:
     place = Path(tempfile.gettempdir()) / f"lancet-bench-python-{'quick' if quick else 'whole'}"
     place.mkdir(exist_ok=True)
-    for name in TABLES:
-        missing = [peer for peer in PEERS if not (place / f"{name}.{ENDINGS[peer]}").exists()]
-        if missing:
-            print(f"writing {name}", file=sys.stderr)
-            rows = table(name, SCALE[name] // (20 if quick else 1))
-            for peer in missing:
-                write(peer, rows, str(place / f"{name}.{ENDINGS[peer]}"))
+    for name in tables:
+        for peer in peers:
+            path = place / f"{name}.{ENDINGS[peer]}"
+            if not path.exists():
+                print(f"writing {path}", file=sys.stderr)
+                fresh("write", peer, name, SCALE[name] // (20 if quick else 1), path)
     return place
 
 
@@ -365,12 +398,12 @@ def middle(results: list[dict[str, float]]) -> dict[str, float]:
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    place = folder(options.quick)
+    place = folder(options.quick, sorted({*options.tables, "E", "T"}), options.peers)
     turns, repeats = (2, 10) if options.quick else (5, 40)
     results: dict[str, Any] = {"import": {}, "loader": {}}
-    modules = {"lancet": "lancet", "pylance": "lance", "vortex": "vortex", "parquet": "pyarrow.parquet"}
     for peer in options.peers:
-        results["import"][peer] = middle([fresh("import", modules[peer]) for _ in range(turns)])
+        # The first of them brings the files into the page cache.
+        results["import"][peer] = middle([fresh("import", MODULES[peer]) for _ in range(turns + 1)][1:])
     for name in options.tables:
         for what in OPERATIONS:
             rounds: dict[str, list[dict[str, float]]] = {peer: [] for peer in options.peers}
@@ -382,30 +415,52 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             print(f"{what}, {name}: {results[f'{what}, {name}']}", file=sys.stderr)
     for peer in options.peers:
         path = place / f"E.{ENDINGS[peer]}"
-        results["loader"][peer] = fresh("loader", peer, path, 1 if options.quick else 5)
+        rates = [fresh("loader", peer, path, 1 if options.quick else 5) for _ in range(1 if options.quick else 3)]
+        results["loader"][peer] = middle(rates)
     results["forks"] = fresh("forks", place / "T.lance", 20 if options.quick else 1_000)
     if options.wheel:
-        results["wheel MB"] = os.path.getsize(options.wheel) / 1e6
+        results["wheel"] = {"mb": os.path.getsize(options.wheel) / 1e6}
     return results
+
+
+UNITS = {"ms": "ms", "mb": "MB", "rows_per_s": "rows/s"}
 
 
 def shown(results: dict[str, Any], peers: list[str]) -> str:
     """A table of Markdown."""
-    lines = [f"| | {' | '.join(peers)} |", f"|---|{'---:|' * len(peers)}"]
+    lines = [f"| | {' | '.join(peers)} | of pylance's | of the best peer's | aim |", f"|---|{'---:|' * len(peers)}---:|---:|---|"]
     for what, found in results.items():
-        if not isinstance(found, dict) or not any(isinstance(value, dict) for value in found.values()):
+        if what in ("forks", "wheel"):
             continue
         for unit in ("ms", "mb", "rows_per_s"):
             cells = [found.get(peer, {}).get(unit) for peer in peers]
-            if any(cell is not None for cell in cells) and not (unit == "mb" and what != "import" and "memory" not in what):
-                row = " | ".join("–" if cell is None else f"{cell:,.4g}" for cell in cells)
-                lines.append(f"| {what}, {unit.replace('_per_', '/')} | {row} |")
+            if all(cell is None for cell in cells):
+                continue
+            row = " | ".join("–" if cell is None else f"{cell:,.4g}" for cell in cells)
+            lines.append(f"| {what}, {UNITS[unit]} | {row} | {' | '.join(compared(what, unit, dict(zip(peers, cells))))} |")
     lines.append("")
-    if "wheel MB" in results:
-        lines.append(f"Wheel: {results['wheel MB']:.2f} MB.")
+    if results.get("wheel"):
+        lines.append(f"Wheel: {results['wheel']['mb']:.2f} MB (aim: 8).")
     if results.get("forks"):
-        lines.append(f"Forks after use: {results['forks']['failed']:.0f} of {results['forks']['runs']:.0f} failed.")
+        lines.append(f"Forks after use: {results['forks']['failed']:.0f} of {results['forks']['runs']:.0f} failed or hung (aim: 0).")
     return "\n".join(lines)
+
+
+def compared(what: str, unit: str, figures: dict[str, float | None]) -> list[str]:
+    """What lancet's figure is of pylance's, and of the best peer's, and what it is to be."""
+    mine = figures.pop("lancet", None)
+    others = [figure for figure in figures.values() if figure is not None]
+    if mine is None or not others:
+        return ["–", "–", ""]
+    best = max(others) if unit == "rows_per_s" else min(others)
+    pylance = figures.get("pylance")
+    shares = ["–" if other is None else f"{mine / other:.2f}" for other in (pylance, best)]
+    if what == "import":
+        return [*shares, "≤ 10 ms" if unit == "ms" else ""]
+    aims = next((aims for start, aims in AIMS.items() if what.startswith(start)), (None, None))
+    sign = "≥" if unit == "rows_per_s" else "≤"
+    named = [f"{sign} {aim:g} of {whose}" for aim, whose in zip(aims, ("pylance's", "the best")) if aim is not None]
+    return [*shares, ", ".join(named)]
 
 
 def main() -> None:
@@ -422,8 +477,9 @@ def main() -> None:
         print(json.dumps(one(options.one)))
         return
     if options.forks:
-        print(fresh("forks", folder(options.quick) / "T.lance", options.forks))
+        print(fresh("forks", folder(options.quick, ["T"], ["lancet"]) / "T.lance", options.forks))
         return
+    options.peers = installed(options.peers)
     results = measure(options)
     if options.json:
         Path(options.json).write_text(json.dumps(results, indent=1))

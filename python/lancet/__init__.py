@@ -11,7 +11,7 @@ Rows come as `Table`s and `Batch`es, which every Arrow library takes without a c
 torch. None of them is needed.
 
 - Files: `open`, `read_table`, `write_table`, `Writer`
-- Tables: `open_table`
+- Tables: `open_table`, `create_table`
 - Conditions: `col`
 - Neighbours: `lancet.torch`, `lancet.polars`, `lancet.huggingface`, `lancet.ray`
 """
@@ -19,9 +19,18 @@ torch. None of them is needed.
 from __future__ import annotations
 
 from lancet import _lancet
+from lancet._changes import Change, Cleanup, Compaction
 from lancet._data import Batch, Column, Field, Schema, Table
-from lancet._dataset import Dataset, Fragment, Tag, Version, open_table
-from lancet._errors import CorruptFileError, Error, LimitError, UnknownColumnError, UnsupportedError
+from lancet._dataset import Dataset, Fragment, Tag, Version, create_table, open_table
+from lancet._errors import (
+    ConflictError,
+    CorruptFileError,
+    Error,
+    LimitError,
+    UncertainCommitError,
+    UnknownColumnError,
+    UnsupportedError,
+)
 from lancet._expr import Col, Expr, col
 from lancet._file import Blob, Blobs, File, open, read_table
 from lancet._readable import Scan
@@ -54,10 +63,14 @@ __all__ = [
     "Blob",
     "Blobs",
     "BufferReport",
+    "Change",
+    "Cleanup",
     "Col",
     "Column",
     "ColumnReport",
     "ColumnSummary",
+    "Compaction",
+    "ConflictError",
     "CorruptFileError",
     "Dataset",
     "Error",
@@ -75,6 +88,7 @@ __all__ = [
     "Statistics",
     "Table",
     "Tag",
+    "UncertainCommitError",
     "UnknownColumnError",
     "UnsupportedError",
     "Verification",
@@ -82,6 +96,7 @@ __all__ = [
     "WriteSummary",
     "Writer",
     "col",
+    "create_table",
     "open",
     "open_table",
     "read_table",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lancet import _lancet
+from lancet._expr import literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,13 +11,31 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def rows_of(columns: Mapping[str, Any]) -> _lancet.Data:
-    """One batch with these columns."""
-    return _lancet.Data.from_columns([(name, *_column(name, values)) for name, values in columns.items()])
+def rows_of(columns: Mapping[str, Any], schema: _lancet.Schema | None = None) -> _lancet.Data:
+    """One batch with these columns. Lists become what a schema says of columns with their names."""
+    typed = () if schema is None else schema.names
+    made = [(name, *_column(name, values, name in typed)) for name, values in columns.items()]
+    return _lancet.Data.from_columns(made, schema)
 
 
-def _column(name: str, values: Any) -> tuple[str, Any]:
+def is_column(value: Any) -> bool:
+    """Whether it has values for many rows."""
+    if isinstance(value, (list, tuple, range)) or hasattr(value, "__arrow_c_array__") or hasattr(value, "__arrow_c_stream__"):
+        return True
+    return hasattr(value, "combine_chunks") or getattr(value, "ndim", 0) > 0
+
+
+def stored(value: Any) -> Any:
+    """A value as the extension module takes it; what stands for a missing one is None."""
+    if type(value).__name__ in ("NaTType", "NAType") or str(value) == "NaT":
+        return None
+    return literal(value)
+
+
+def _column(name: str, values: Any, typed: bool = False) -> tuple[str, Any]:
     """What the values are, and the values as the extension module takes them."""
+    if typed and isinstance(values, (list, tuple, range)):
+        return "typed", list(values)
     if hasattr(values, "__arrow_c_array__"):
         return "arrow", values
     if hasattr(values, "combine_chunks"):
@@ -28,6 +47,13 @@ def _column(name: str, values: Any) -> tuple[str, Any]:
         raise TypeError(f"column `{name}` is a masked array; give a list with None, or an Arrow array")
     if hasattr(values, "detach") and hasattr(values, "numpy"):
         values = values.detach().cpu().numpy()
+    if hasattr(values, "isna") and hasattr(values, "to_numpy"):
+        # A series of pandas, which says by itself where it has none. Whole numbers would become floats otherwise.
+        missing, has_own_type = values.isna().to_numpy(), not hasattr(values.dtype, "newbyteorder")
+        values = (values.astype(object) if has_own_type and missing.any() else values).to_numpy()
+        if values.dtype.kind not in "biufMm":
+            listed = [None if none else value for none, value in zip(missing, values.tolist())]
+            return ("typed", listed) if typed else _listed(name, listed)
     if not hasattr(values, "__array_interface__") and hasattr(values, "to_numpy"):
         values = values.to_numpy()
     if hasattr(values, "__array_interface__"):
@@ -37,7 +63,7 @@ def _column(name: str, values: Any) -> tuple[str, Any]:
             return "numbers", _plain(values)
         values = values.tolist()
     values = list(values)
-    return _listed(name, values)
+    return ("typed", values) if typed else _listed(name, values)
 
 
 def _plain(values: Any) -> Any:
@@ -45,8 +71,12 @@ def _plain(values: Any) -> Any:
     import numpy
 
     kind = values.dtype.newbyteorder("=")
-    if values.dtype.kind in "Mm" and not values.dtype.name.endswith(("[s]", "[ms]", "[us]", "[ns]")):
-        kind = numpy.dtype(f"{values.dtype.kind}8[s]")
+    if values.dtype.kind in "Mm":
+        unit, _ = numpy.datetime_data(kind)
+        if unit in ("ps", "fs", "as"):
+            raise TypeError(f"columns have no times in units of {unit}; convert them to nanoseconds")
+        # Minutes and days are seconds, and so are times that have no unit, which are none.
+        kind = numpy.dtype(f"{values.dtype.kind}8[{unit if unit in ('s', 'ms', 'us', 'ns') else 's'}]")
     return numpy.ascontiguousarray(values, dtype=kind)
 
 

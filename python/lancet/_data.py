@@ -229,7 +229,11 @@ class Column:
         return (1, 0)
 
     def to_torch(self) -> torch.Tensor:
-        """The numbers as a tensor, which shares their memory where they lie in one piece: do not write to it."""
+        """The numbers as a tensor.
+
+        It shares their memory where they lie in one piece and were read from a file on disk: what is written to it this
+        column has, too. Memory of `bytes`, of mapped files and of other libraries is copied.
+        """
         import torch
 
         return _to_torch(torch, self)

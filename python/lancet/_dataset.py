@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 
 from lancet import _lancet
+from lancet._changes import Changes, given, options_of
 from lancet._data import Batch
-from lancet._file import Blobs
+from lancet._file import Blobs, File
+from lancet._file import open as _open
 from lancet._readable import Readable
-from lancet._source import is_url, path_of
+from lancet._source import is_table, is_url, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from lancet._changes import Rows
     from lancet._expr import FilterLike
     from lancet._readable import RowNumbers, RowRanges, Scan
+    from lancet._source import Source
 
 
 def open_table(
@@ -28,6 +32,7 @@ def open_table(
     branch: str | None = None,
     timestamp: dt.datetime | None = None,
     bases: Sequence[str | os.PathLike[str]] = (),
+    storage_options: Mapping[str, str] | None = None,
     memory_limit: int | None = None,
     verify_checksums: bool = False,
     zone_maps: bool = True,
@@ -41,12 +46,12 @@ def open_table(
     >>> lancet.open_table("orders", version=1).num_rows
     3
 
-    `bases` are folders beside its own whose files it may read, as shallow clones do. The rest is as in `lancet.open`.
+    `bases` are folders beside its own whose files it may read, as shallow clones do. Tables in object stores are refused; the
+    rest is as in `lancet.open`.
     """
-    if is_url(path):
-        from lancet._errors import UnsupportedError
-
-        raise UnsupportedError(f"{path}: tables in object stores are not opened yet; `lancet.open` opens single files there")
+    _check_place(path)
+    if storage_options is not None:
+        raise ValueError("`storage_options` are for URLs")
     options = {"memory_limit": memory_limit, "verify_checksums": verify_checksums, "zone_maps": zone_maps, "threads": threads}
     folders = [path_of(base) for base in bases]
     wanted = _wanted(version, tag, branch, timestamp)
@@ -60,6 +65,61 @@ def open_table(
             raise FileNotFoundError(errno.ENOENT, "there is no table", place) from None
         raise
     return Dataset._make(core, place, folders, options, None)
+
+
+def create_table(
+    rows: Rows,
+    path: str | os.PathLike[str],
+    *,
+    stable_row_ids: bool = False,
+    version: str = "2.2",
+    profile: str = "balanced",
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
+    max_rows_per_fragment: int | None = None,
+    max_bytes_per_file: int | None = None,
+    message: str | None = None,
+    **write_options: Any,
+) -> Dataset:
+    """Makes a Lance table with these rows in a folder that holds none.
+
+    >>> table = lancet.create_table({"id": [1, 2], "name": ["a", "b"]}, "letters")
+    >>> table.version, table.append({"id": [3], "name": ["c"]}).version
+    (1, 2)
+
+    `rows` is anything that has Arrow rows (a data frame, a table, a scan), several of them one after the other, or a dict of
+    columns. With `stable_row_ids` rows keep their ids when they are changed or moved; that is decided once. `version` is the
+    format of the data files. A file has at most `max_rows_per_fragment` rows (1,048,576) and about `max_bytes_per_file` bytes
+    (64 GiB). `message` is kept with the version. `profile`, `columns` and the rest of `write_options` are as in
+    `lancet.write_table`; `attempts` and `timeout` (seconds) say for how long a commit is tried against other writers.
+    """
+    _check_place(path)
+    place = path_of(path)
+    if is_table(place):
+        import errno
+
+        raise FileExistsError(errno.EEXIST, "there is a table already; open it with `lancet.open_table`", place)
+    options = options_of(message, {**write_options, "columns": columns})
+    options.update(stable_row_ids=stable_row_ids, version=version, profile=profile)
+    options.update(max_rows_per_fragment=max_rows_per_fragment, max_bytes_per_file=max_bytes_per_file)
+    core = _lancet.create_table(place, given(rows), options)
+    return Dataset._make(core, place, [], {}, None)
+
+
+def opened(source: Source | File | Dataset, options: Mapping[str, Any]) -> File | Dataset:
+    """A file or a table, whichever a source is."""
+    if isinstance(source, (File, Dataset)):
+        return source
+    return open_table(source, **options) if is_table(source) else _open(source, **options)  # type: ignore[arg-type]
+
+
+def _check_place(path: object) -> None:
+    if is_url(path):
+        from lancet._errors import UnsupportedError
+
+        raise UnsupportedError(
+            f"{path}: this package has no way to tables in object stores; `lancet.open` reads their single files there, the crate "
+            "`lancet-table` of Rust and `lancet sql` read the tables. Copy the folder to disk to open it here"
+        )
 
 
 def _wanted(version: int | None, tag: str | None, branch: str | None, timestamp: dt.datetime | None) -> dict[str, Any]:
@@ -138,8 +198,8 @@ class Fragment:
         return f"Fragment({self.id}: {self.num_rows} rows in {len(self.files)} files, {self.num_deleted_rows} deleted)"
 
 
-class Dataset(Readable):
-    """One version of a Lance table; `lancet.open_table` makes one.
+class Dataset(Changes, Readable):
+    """One version of a Lance table; `lancet.open_table` and `lancet.create_table` make one.
 
     It has the verbs of `File`. Rows are counted as a scan gives them, deleted ones left out. The columns `_rowid`, `_rowaddr`,
     `_row_created_at_version` and `_row_last_updated_at_version` are there when they are asked for.
@@ -149,6 +209,10 @@ class Dataset(Readable):
     [{'id': 1, '_rowid': 0}, {'id': 5, '_rowid': 4294967297}]
     >>> table.count(lancet.col("id") > 3)
     2
+
+    Each verb that changes it commits a version, and moves this handle there; others that are open stay where they are. Several
+    writers may change a table at the same time: what does not go together with what others did first is a `ConflictError`, and
+    nothing of it is there. Ctrl-C ends a change; the table is then as it was, unless the exception has a note that says otherwise.
     """
 
     __slots__ = ("_bases", "_options", "path")
@@ -175,6 +239,9 @@ class Dataset(Readable):
         table._opened, table.path, table._bases, table._options, table._names = core, path, bases, options, names
         table._projected = core.project(None if names is None else list(names))
         return table
+
+    def _move(self, core: _lancet.TableReader) -> None:
+        self._opened, self._projected = core, core.project()
 
     def _view(self, names: tuple[str, ...] | None) -> Dataset:
         return self._make(self._core, self.path, self._bases, self._options, names)
@@ -256,6 +323,25 @@ class Dataset(Readable):
         """
         core = self._core.checkout(_wanted(version, tag, branch, timestamp))
         return self._make(core, self.path, self._bases, self._options, self._names)
+
+    def create_branch(self, name: str) -> Dataset:
+        """Begins a branch at the version that is open: a table of its own that shares the files so far. Gives the branch.
+
+        >>> branch = lancet.open_table("stock").create_branch("try")
+        >>> branch.delete([]).rows_deleted, lancet.open_table("stock").num_rows
+        (3, 3)
+        """
+        core = _lancet.create_branch(self._core, name)
+        return self._make(core, self.path, self._bases, self._options, None)
+
+    def shallow_clone(self, path: str | os.PathLike[str]) -> Dataset:
+        """Makes a table in another folder that begins with the version that is open and shares its files.
+
+        The clone says where these are by an absolute path: it needs them there, and is opened with `bases=[this folder]`.
+        """
+        _check_place(path)
+        core, bases = _lancet.shallow_clone(self._core, path_of(path)), [os.path.abspath(self._core.folder)]
+        return self._make(core, path_of(path), [*self._bases, *bases], self._options, None)
 
     def fragments(self) -> list[Fragment]:
         """The fragments, in the order of the rows."""

@@ -103,6 +103,49 @@ class UnknownColumnError(Error, KeyError):
         return str(self.args[0])
 
 
-for _class in (Error, CorruptFileError, UnsupportedError, LimitError, UnknownColumnError):
+class ConflictError(Error):
+    """A change of a table was not made: another writer has committed one that it does not go together with.
+
+    With `can_retry`, it may work on the newest version: `table = table.checkout()`, and again.
+    """
+
+    #: What was to be done: "Delete", "Update", "Merge", as the format names it.
+    operation: str | None
+    #: The version that stands in the way.
+    version: int | None
+    #: What that one did.
+    other_operation: str | None
+    #: Whether it may work when it is done again on the newest version.
+    can_retry: bool
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        operation: str | None = None,
+        version: int | None = None,
+        other_operation: str | None = None,
+        can_retry: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.operation = operation
+        self.version = version
+        self.other_operation = other_operation
+        self.can_retry = can_retry
+
+
+class UncertainCommitError(Error):
+    """It is not known whether a change of a table was made; open the table again to see."""
+
+    #: The version that is there, or not.
+    version: int | None
+
+    def __init__(self, message: str, *, version: int | None = None) -> None:
+        super().__init__(message)
+        self.version = version
+
+
+_CLASSES = (Error, CorruptFileError, UnsupportedError, LimitError, UnknownColumnError, ConflictError, UncertainCommitError)
+for _class in _CLASSES:
     # As people import them.
     _class.__module__ = "lancet"

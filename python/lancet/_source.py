@@ -27,7 +27,11 @@ def path_of(source: str | os.PathLike[str]) -> str:
     path = os.fspath(source)
     if not isinstance(path, str):
         path = os.fsdecode(path)
-    return path[len("file://") :] if path.startswith("file://") else path
+    if not path.startswith("file://"):
+        return path
+    from urllib.parse import unquote
+
+    return unquote(path[len("file://") :])
 
 
 class PathSource:
@@ -65,9 +69,11 @@ class PathSource:
         return self.path
 
 
-def is_table(path: str) -> bool:
-    """Whether a folder is a Lance table."""
-    return os.path.isdir(os.path.join(path, "_versions"))
+def is_table(source: object) -> bool:
+    """Whether a source is a folder that holds a Lance table."""
+    if not isinstance(source, (str, os.PathLike)) or is_url(source):
+        return False
+    return os.path.isdir(os.path.join(path_of(source), "_versions"))
 
 
 class BytesSource:

@@ -129,8 +129,8 @@ class Writer:
         threads: int | None = None,
         storage_options: Mapping[str, str] | None = None,
     ) -> None:
-        settings = {name: {key: _word(value) for key, value in given.items()} for name, given in (columns or {}).items()}
-        options: dict[str, Any] = {"version": version, "profile": profile, "columns": settings, "page_bytes": page_bytes}
+        options: dict[str, Any] = {"version": version, "profile": profile, "page_bytes": page_bytes}
+        options["columns"] = settings(columns or {})
         options.update(memory_limit=memory_limit, checksums=checksums, zone_maps=zone_maps, threads=threads)
         fields = schema if isinstance(schema, Schema) else Schema(schema)
         self.summary = None
@@ -176,6 +176,11 @@ class Writer:
             self.finish()
         elif self.summary is None:
             self.abandon()
+
+
+def settings(columns: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """Options of columns as they stand in metadata."""
+    return {name: {key: _word(value) for key, value in given.items()} for name, given in columns.items()}
 
 
 def _word(value: Any) -> str:

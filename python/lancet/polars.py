@@ -9,22 +9,20 @@
 from __future__ import annotations
 
 import json
-import os
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from lancet._dataset import Dataset, open_table
+from lancet._dataset import opened
 from lancet._expr import Expr, col
-from lancet._file import File
-from lancet._file import open as _open
-from lancet._source import is_table, is_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from lancet._dataset import Dataset
+    from lancet._file import File
     from lancet._source import Source
 
 __all__ = ["condition", "scan_lancet"]
@@ -34,10 +32,7 @@ def scan_lancet(source: Source | File | Dataset, **open_options: Any) -> pl.Lazy
     """A lazy frame over a file, or over the folder of a table. Only the columns that a query needs are read, and of them the rows
     that zone maps and filters leave.
     """
-    if not isinstance(source, (File, Dataset)):
-        is_folder = isinstance(source, (str, os.PathLike)) and not is_url(source) and is_table(os.fspath(source))
-        source = open_table(source, **open_options) if is_folder else _open(source, **open_options)  # type: ignore[arg-type]
-    readable = source
+    readable = opened(source, open_options)
     # A batch without rows tells the types, as polars has them.
     schema = pl.DataFrame(readable.read(rows=range(0))).schema
 

@@ -15,11 +15,7 @@ import os
 import torch.utils.data
 
 from lancet import _shuffle
-from lancet._dataset import Dataset as _Table
-from lancet._dataset import open_table
-from lancet._file import File
-from lancet._file import open as _open
-from lancet._source import is_table, is_url
+from lancet._dataset import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lancet._data import Batch
-    from lancet._readable import Readable
+    from lancet._dataset import Dataset as _Table
+    from lancet._file import File
     from lancet._source import Source
 
 __all__ = ["Batches", "Rows", "collate"]
@@ -39,10 +36,8 @@ def collate(batch: Any) -> Any:
 
 
 def _opened(source: Source | File | _Table, columns: Sequence[str] | None, options: Mapping[str, Any]) -> Any:
-    if not isinstance(source, (File, _Table)):
-        is_folder = isinstance(source, (str, os.PathLike)) and not is_url(source) and is_table(os.fspath(source))
-        source = open_table(source, **options) if is_folder else _open(source, **options)  # type: ignore[arg-type]
-    return source if columns is None else source.select(columns)
+    readable = opened(source, options)
+    return readable if columns is None else readable.select(columns)
 
 
 class _InWorkers:
@@ -113,7 +108,10 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
     their rank.
 
     `state_dict()` tells the epoch and how many batches of it were given, `load_state_dict` goes on there, with any number of
-    workers. In a loader with workers the counting is yours: `state_dict(position=steps)`.
+    workers. An iteration that was broken off begins its epoch again. In a loader with workers, which are other processes, the
+    counting is yours: `state_dict(position=steps)`, and `set_epoch` before every epoch.
+
+    Tensors can be written to: neither the file nor other batches change.
     """
 
     def __init__(
@@ -138,7 +136,7 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
         self._batch_rows, self._shuffle, self._seed, self._drop_last = batch_rows, shuffle, seed, drop_last
         self._rank, self._ranks = _rank(shard)
         self._transform = transform
-        self._epoch = self._position = 0
+        self._epoch = self._position = self._first = 0
 
     def __len__(self) -> int:
         """How many batches an epoch has for this rank."""
@@ -150,18 +148,19 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
 
     def set_epoch(self, epoch: int) -> None:
         """Begins an epoch, which has an order of its own."""
-        self._epoch, self._position = epoch, 0
+        self._epoch, self._position, self._first = epoch, 0, 0
 
     def state_dict(self, position: int | None = None) -> dict[str, int]:
         """Where it stands: the epoch, and how many batches of this rank were given."""
         return {"epoch": self._epoch, "position": self._position if position is None else position}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Goes on where `state_dict` was asked."""
-        self._epoch, self._position = state["epoch"], state["position"]
+        """The next iteration goes on where `state_dict` was asked; those after it begin their epochs at the beginning."""
+        self._epoch = state["epoch"]
+        self._position = self._first = state["position"]
 
-    def _rows(self, number: int) -> Any:
-        """The rows of a batch of the epoch, by its number among those of all ranks."""
+    def _rows(self, number: int, epoch: int) -> Any:
+        """The rows of a batch of an epoch, by its number among those of all ranks."""
         total = len(self._source)
         batches = -(-total // self._batch_rows)
         if self._drop_last:
@@ -171,20 +170,26 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
         if self._shuffle is None:
             return places
         order = _shuffle.rows if self._shuffle == "rows" else _shuffle.blocks
-        return order(places, total, self._seed, self._epoch)
+        return order(places, total, self._seed, epoch)
 
     def __iter__(self) -> Iterator[Any]:
+        # An iteration that was broken off is not gone on with: the next one begins the epoch again.
+        first, self._first = self._first, 0
+        self._position = first
+        return self._batches(first, self._epoch)
+
+    def _batches(self, first: int, epoch: int) -> Iterator[Any]:
         source = self._here()
         info = torch.utils.data.get_worker_info()
         worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
-        first = self._position
+        # A loader takes from its workers in turn, and begins with the first.
         for place in range(first + worker, len(self), workers):
-            rows = self._rows(place * self._ranks + self._rank)
+            rows = self._rows(place * self._ranks + self._rank, epoch)
             batch = source.read(rows=rows).combine() if isinstance(rows, range) else source.take(rows)
             tensors = batch.to_torch()
             self._position = place + 1
             yield tensors if self._transform is None else self._transform(tensors)
-        self._epoch, self._position = self._epoch + 1, 0
+        self._epoch, self._position = epoch + 1, 0
 
 
 def _rank(shard: str | tuple[int, int] | None) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -31,6 +32,12 @@ def photos() -> pa.Table:
     """Three blobs, one of them null."""
     field = pa.field("photo", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
     return pa.table({"photo": [b"one long photo", None, b"two long photos"]}, schema=pa.schema([field]))
+
+
+def stock(folder: Path) -> None:
+    """The table `stock`, which examples change, as it was."""
+    shutil.rmtree(folder / "stock", ignore_errors=True)
+    lancet.create_table({"item": ["bolt", "screw", "saw"], "price": [3, 4, 20]}, folder / "stock")
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,10 @@ import lancet
 
 TARGET = Path(__file__).parent.parent.parent / "crates/lancet-python/REFERENCE.md"
 MAIN = [
-    "open", "read_table", "write_table", "open_table", "scan_polars", "col",
+    "open", "read_table", "write_table", "open_table", "create_table", "scan_polars", "col",
     "File", "Dataset", "Scan", "Table", "Batch", "Column", "Schema", "Field", "Writer", "Blobs", "Blob", "Expr", "Col",
 ]  # fmt: skip
-ERRORS = ["Error", "CorruptFileError", "UnsupportedError", "LimitError", "UnknownColumnError"]
+ERRORS = ["Error", "CorruptFileError", "UnsupportedError", "LimitError", "UnknownColumnError", "ConflictError", "UncertainCommitError"]
 MODULES = ["lancet.polars", "lancet.huggingface"]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import datetime as dt
 import io
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -27,8 +30,9 @@ def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-def test_numbers_and_vectors_are_not_copied() -> None:
-    batch = lancet.open(written(vectors())).take(range(100, 200))
+def test_numbers_and_vectors_are_not_copied(tmp_path: Path) -> None:
+    lancet.write_table(vectors(), tmp_path / "v.lance")
+    batch = lancet.open(tmp_path / "v.lance").take(range(100, 200))
     for name, shape in (("id", (100,)), ("vector", (100, 8))):
         column = batch[name]
         array = column.to_numpy()
@@ -42,6 +46,140 @@ def test_numbers_and_vectors_are_not_copied() -> None:
     assert batch["id"].to_pyarrow().buffers()[1].address == address(batch["id"].to_numpy())
     # A part of a column begins where the part does.
     assert batch["vector"][3:5].to_numpy().tolist() == batch["vector"].to_numpy()[3:5].tolist()
+
+
+def test_nobody_gets_memory_that_must_not_be_written_to(tmp_path: Path) -> None:
+    data = written(vectors())
+    path = tmp_path / "v.lance"
+    path.write_bytes(data)
+    before = bytes(bytearray(data))
+    theirs = pa.array(np.arange(5.0))
+    sources = [
+        lancet.open(data).read(),
+        lancet.open(data).take(range(3_000)),
+        lancet.open(path, memory_map=True).read(),
+        next(iter(lancet.open(path, memory_map=True).scan())),
+        lancet.open(io.BytesIO(data)).read(),
+        lancet.Table(pa.table({"vector": theirs})),
+    ]
+    for rows in sources:
+        column = rows["vector"]
+        shared = column.to_numpy()
+        assert not shared.flags.writeable
+        with pytest.raises(ValueError):
+            shared.flags.writeable = True
+        taken = np.from_dlpack(column)
+        assert (taken == shared).all() and address(taken) != address(shared)
+        # As torch does, which asks nobody.
+        ctypes.memset(address(taken), 7, taken.nbytes)
+        assert (column.to_numpy() == shared).all()
+        with pytest.raises(BufferError, match="copy"):
+            column.__dlpack__(copy=False)
+    assert data == before == path.read_bytes() and theirs.to_pylist() == [0, 1, 2, 3, 4]
+    own = lancet.open(path).take(range(5))["vector"]
+    assert address(np.from_dlpack(own)) == address(own.to_numpy())
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        assert address(np.from_dlpack(own, copy=True)) != address(own.to_numpy())
+
+
+def test_times_that_are_none() -> None:
+    columns: dict[str, np.ndarray] = {
+        "day": np.array(["2024-01-01", "NaT"], "M8[D]"),
+        "nano": np.array(["NaT", "1960-01-01T00:00:00.000000001"], "M8[ns]"),
+        "span": np.array([5, "NaT"], "m8[ms]"),
+        "pairs": np.array([["2024-01-01", "NaT"], ["2024-01-02", "2024-01-03"]], "M8[us]"),
+        "nothing": np.array(["NaT", "NaT"], "M8"),
+        "swapped": np.array(["NaT", "2024-01-01"], ">M8[s]"),
+        "several": np.array(["NaT", "2024-01-01"], "M8[30s]"),
+    }
+    file = lancet.open(written(columns))
+    found = file.read().to_pyarrow()
+    assert [found[name].null_count for name in columns] == [1, 1, 1, 0, 2, 1, 1]
+    assert found["day"].to_pylist() == [dt.datetime(2024, 1, 1), None]
+    assert found["pairs"].to_pylist()[0] == [dt.datetime(2024, 1, 1), None]
+    assert file.count(lancet.col("span").is_null()) == 1
+    back = file.read().to_numpy()
+    for name in columns:
+        if name != "pairs":
+            assert np.isnat(back[name]).tolist() == np.isnat(columns[name]).tolist()
+    assert (back["nano"][1], back["span"][0]) == (columns["nano"][1], columns["span"][0])
+    with pytest.raises(TypeError, match="ps"):
+        lancet.Table({"t": np.array([1], "M8[ps]")})
+
+
+def test_numpy_of_nulls() -> None:
+    kinds: dict[str, tuple[pa.DataType, Any]] = {
+        "i": (pa.int64(), 3), "u": (pa.uint8(), 3), "f": (pa.float32(), 0.5), "b": (pa.bool_(), True), "t": (pa.timestamp("us"), 7),
+        "v": (pa.list_(pa.float32(), 2), [1.0, 2.0]), "w": (pa.list_(pa.int32(), 2), [1, 2]), "x": (pa.list_(pa.bool_(), 2), [True, False]),
+    }  # fmt: skip
+    table = pa.table({name: pa.array([value, None, value], kind) for name, (kind, value) in kinds.items()})
+    for rows in (lancet.Table(table), lancet.open(written(table)).read(), lancet.Table(table)[0:3], lancet.open(written(table)).take([0, 1, 2])):
+        arrays = rows.to_numpy()
+        assert arrays["i"].dtype == arrays["u"].dtype == np.float64 and np.isnan(arrays["i"][1]) and arrays["u"][2] == 3
+        assert arrays["f"].dtype == np.float32 and np.isnan(arrays["f"][1]) and arrays["b"].tolist() == [True, None, True]
+        assert np.isnat(arrays["t"]).tolist() == [False, True, False]
+        assert arrays["v"].shape == arrays["w"].shape == (3, 2) and np.isnan(arrays["v"][1]).all() and arrays["w"][2].tolist() == [1, 2]
+        assert arrays["x"].tolist() == [[True, False], [None, None], [True, False]]
+    # An item that is null in a vector that is not: there is no array of numbers for it.
+    items = lancet.Table(pa.table({"v": pa.array([[1.0, None], None], pa.list_(pa.float64(), 2))}))
+    assert items["v"].to_numpy().tolist() == [[1.0, None], None]
+
+
+def nested() -> pa.Table:
+    """Structs and vectors with nulls, below lists and each other."""
+    struct = pa.struct({"x": pa.int64(), "v": pa.list_(pa.float32(), 2), "in": pa.struct({"y": pa.string()})})
+    rows = [
+        {"x": 1, "v": [1, 2], "in": {"y": "a"}}, None, {"x": None, "v": None, "in": None}, {"x": 4, "v": [None, 4], "in": {"y": None}},
+        None, {"x": 6, "v": [5, 6], "in": {"y": "f"}},
+    ]  # fmt: skip
+    lists = [rows[:2], None, [], rows[2:], [None], rows]
+    pairs = [rows[:2], None, rows[2:4], [None, None], rows[4:], rows[1:3]]
+    maps = [[("k", row)] if row else None for row in rows]
+    return pa.table(
+        {
+            "struct": pa.array(rows, struct),
+            "list": pa.array(lists, pa.list_(struct)),
+            "fixed": pa.array(pairs, pa.list_(struct, 2)),
+            "map": pa.array(maps, pa.map_(pa.string(), struct)),
+            "flag": pa.array([True, None, False, True, None, True]),
+        }
+    )
+
+
+def test_nulls_of_nested_rows_arrive() -> None:
+    whole = nested()
+    for start, length in ((0, 6), (1, 4), (3, 3), (5, 1)):
+        part = whole.slice(start, length)
+        expected = part.to_pylist()
+        [batch] = part.combine_chunks().to_batches()
+        for rows in (part, batch, batch.to_struct_array(), pa.chunked_array([batch.to_struct_array()]), pa.RecordBatchReader.from_batches(part.schema, [batch])):
+            given = lancet.Table(rows)
+            assert given.to_pyarrow().to_pylist() == expected and given.to_pylist() == expected
+        for column in part.column_names:
+            assert lancet.Table({column: part[column].combine_chunks()})[column].to_pylist() == part[column].to_pylist()
+        plain = part.drop_columns(["fixed", "map"])
+        assert lancet.open(written(plain)).read().to_pyarrow().to_pylist() == plain.to_pylist()
+        assert lancet.Table(part)["struct.in.y"].to_pylist() == [row and row["in"] and row["in"]["y"] for row in part["struct"].to_pylist()]
+
+
+def test_rows_that_are_null_are_refused() -> None:
+    rows = pa.array([{"a": 1}, None, {"a": 3}])
+    for given in (rows, pa.chunked_array([rows]), polars.Series([{"a": 1}, None])):
+        with pytest.raises(ValueError, match="rows that are null"):
+            lancet.Table(given)
+        with pytest.raises(ValueError, match="rows that are null"):
+            written(given)
+    # Those outside of a slice are not meant.
+    assert lancet.Table(pa.chunked_array([rows[2:]])).to_pylist() == [{"a": 3}]
+
+
+def test_what_rows_take() -> None:
+    numbers = pa.table({"n": np.arange(1_000_000)})
+    assert lancet.Table(numbers.slice(10, 5)).nbytes == 40
+    lists = pa.table({"l": pa.array([list(range(100))] * 1_000, pa.list_(pa.int64()))})
+    assert 800 * 7 <= lancet.Table(lists.slice(3, 7)).nbytes < 810 * 7
+    views = lancet.Table(polars.DataFrame({"s": ["x" * 100] * 10}))
+    assert 1_000 <= views.nbytes <= 1_300
 
 
 def test_memory_outlives_what_it_came_from() -> None:

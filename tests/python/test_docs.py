@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from conftest import ROOT, cities
+from conftest import ROOT, cities, stock
 
 import lancet
 
@@ -22,13 +22,16 @@ MODULES = [found.name for found in pkgutil.iter_modules(lancet.__path__, "lancet
 @pytest.mark.parametrize("name", ["lancet", *sorted(set(MODULES) - OTHERS)])
 def test_examples(in_samples: Path, name: str) -> None:
     module = importlib.import_module(name)
-    found = doctest.testmod(module, extraglobs={"lancet": lancet}, optionflags=doctest.ELLIPSIS)
-    assert found.failed == 0
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module, extraglobs={"lancet": lancet}):
+        stock(in_samples)
+        runner.run(test)
+    assert runner.failures == 0
 
 
 def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder()
-    parts = ["lancet", "lancet._file", "lancet._data", "lancet._readable", "lancet._dataset", "lancet._expr", "lancet._write"]
+    parts = ["lancet", "lancet._file", "lancet._data", "lancet._readable", "lancet._dataset", "lancet._changes", "lancet._expr", "lancet._write"]
     examples = [test for part in parts for test in finder.find(importlib.import_module(part)) if test.examples]
     assert len(examples) > 20
 

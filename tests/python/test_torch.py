@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,67 @@ def test_workers(path: Path, stub_torch: None, method: str, workers: int) -> Non
     wanted = [list(range(start, start + 50)) for start in range(0, 1_000, 50)]
     found = torch.utils.data.load(rows, workers, method, wanted, lancet.torch.collate)
     assert ids(found) == list(range(1_000))
+
+
+def test_an_iteration_that_was_broken_off(path: Path, stub_torch: None) -> None:
+    import lancet.torch
+
+    batches = lancet.torch.Batches(path, batch_rows=100, shuffle="rows")
+    whole = ids(batches)
+    batches.set_epoch(0)
+    for number, _ in enumerate(batches):
+        if number == 7:
+            break
+    assert batches.state_dict() == {"epoch": 0, "position": 8}
+    # The next one begins at the beginning, as with workers.
+    assert ids(batches) == whole and batches.state_dict() == {"epoch": 1, "position": 0}
+    # What was loaded holds for one iteration.
+    batches.load_state_dict({"epoch": 0, "position": 8})
+    assert batches.state_dict() == {"epoch": 0, "position": 8}
+    running = iter(batches)
+    assert ids([next(running)]) == whole[800:900]
+    assert ids(batches) == whole
+
+
+@pytest.mark.parametrize("position", [0, 1, 2, 5])
+def test_workers_of_ranks(path: Path, stub_torch: None, position: int) -> None:
+    """Whatever worker gives a batch: the order is that of one process, and no batch is left out or comes twice."""
+    import torch.utils.data
+
+    import lancet.torch
+
+    for rank in range(2):
+        make = lambda: lancet.torch.Batches(path, batch_rows=300, shuffle="blocks", shard=(rank, 2), columns=["id"])  # noqa: B023, E731
+        alone = [[int(row) for row in batch["id"]] for batch in make()]
+        assert len(alone) == 9 and len({tuple(batch) for batch in alone}) == 9
+        batches = make()
+        batches.load_state_dict({"epoch": 0, "position": position})
+        for workers in (2, 4):
+            found = [batch["id"] for batch in torch.utils.data.load(batches, workers, "fork")]
+            assert found == alone[position:]
+
+
+def test_tables_by_url(tmp_path: Path, stub_torch: None) -> None:
+    import polars
+
+    import lancet.torch
+
+    lancet.create_table({"id": [1, 2, 3]}, tmp_path / "my table")
+    url = f"file://{tmp_path}/my%20table"
+    assert ids(lancet.torch.Batches(url, batch_rows=2)) == [1, 2, 3] and len(lancet.torch.Rows(url)) == 3
+    assert lancet.scan_polars(url).filter(polars.col("id") > 1).collect().height == 2
+
+
+def test_tensors_can_be_written_to(path: Path, stub_torch: None) -> None:
+    import lancet.torch
+
+    data = path.read_bytes()
+    for source, options in ((data, {}), (path, {"memory_map": True}), (path, {})):
+        first = lancet.torch.Batches(source, batch_rows=50, columns=["v"], **options)
+        tensor = next(iter(first))["v"]
+        ctypes.memset(tensor.__array_interface__["data"][0], 1, tensor.nbytes)
+        assert next(iter(first))["v"].tolist() == [[row * 4 + n for n in range(4)] for row in range(50)]
+    assert path.read_bytes() == data and lancet.open(data).verify()
 
 
 def test_options_that_make_no_sense(path: Path, stub_torch: None) -> None:

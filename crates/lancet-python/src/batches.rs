@@ -11,6 +11,7 @@ use pyo3::types::PyCapsule;
 use crate::capsules::{schema_out, stream_out};
 use crate::data::Data;
 use crate::errors::{Raise, internal};
+use crate::memory::Memory;
 use crate::schema::Schema;
 use crate::work::{run, run_long};
 
@@ -70,11 +71,12 @@ pub(crate) struct Batches {
     state: Mutex<State>,
     /// Whether there may be long between two batches: a filter may leave nothing of very many rows.
     is_slow: bool,
+    memory: Memory,
 }
 
 impl Batches {
-    pub(crate) fn new(source: Source, is_slow: bool) -> Self {
-        Self { schema: source.schema(), state: Mutex::new(State::Idle(source)), is_slow }
+    pub(crate) fn new(source: Source, is_slow: bool, memory: Memory) -> Self {
+        Self { schema: source.schema(), state: Mutex::new(State::Idle(source)), is_slow, memory }
     }
 
     /// Puts a state in the place of another.
@@ -126,7 +128,7 @@ impl Batches {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Data>> {
         py.check_signals()?;
-        Ok(self.advance(py)?.map(Data::of_batch))
+        Ok(self.advance(py)?.map(|batch| Data::of_batch(batch, self.memory)))
     }
 
     /// All batches that are left.
@@ -136,7 +138,7 @@ impl Batches {
             batches.push(batch);
             py.check_signals()?;
         }
-        Ok(Data { schema: self.schema.clone(), batches })
+        Ok(Data { schema: self.schema.clone(), batches, memory: self.memory })
     }
 
     /// How many rows are left.

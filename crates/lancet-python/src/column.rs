@@ -11,6 +11,7 @@ use pyo3::types::{PyList, PyTuple};
 
 use crate::capsules::array_out;
 use crate::errors::{OrRaise, unknown_column};
+use crate::memory::Memory;
 use crate::tensor::{Tensor, flags, tensor};
 use crate::values::objects;
 use crate::work::run;
@@ -21,6 +22,7 @@ use crate::work::run;
 pub(crate) struct Column {
     pub(crate) field: FieldRef,
     pub(crate) arrays: Vec<ArrayRef>,
+    pub(crate) memory: Memory,
 }
 
 impl Column {
@@ -85,7 +87,8 @@ impl Column {
                 _ => Ok(values.clone()),
             }
         });
-        let column = Self { field, arrays: arrays.collect::<Result<_, _>>().or_raise()? };
+        let arrays = arrays.collect::<Result<_, _>>().or_raise()?;
+        let column = Self { field, arrays, memory: self.memory };
         match rest.strip_prefix('.') {
             Some(rest) => column.child(rest),
             None => Ok(column),
@@ -94,14 +97,11 @@ impl Column {
 
     /// Its numbers, for each batch, whatever they are where it is null; none if it has no numbers.
     fn tensors(&self) -> Option<Vec<Tensor>> {
-        let arrays = self.arrays.iter().map(tensor);
-        let arrays: Option<Vec<Tensor>> = arrays.collect();
-        arrays.and_then(|arrays| {
-            if arrays.is_empty() {
-                return tensor(&new_empty_array(self.field.data_type())).map(|empty| vec![empty]);
-            }
-            Some(arrays)
-        })
+        if self.arrays.is_empty() {
+            let empty = new_empty_array(self.field.data_type());
+            return tensor(&empty, Memory::Own).map(|empty| vec![empty]);
+        }
+        self.arrays.iter().map(|array| tensor(array, self.memory)).collect()
     }
 
     /// For each row whether it has a value; none if all have.
@@ -148,7 +148,11 @@ impl Column {
             };
             all.extend(values.into_iter().enumerate().map(|(at, values)| {
                 let valid = nulls.is_none_or(|nulls| nulls.is_valid(at));
-                valid.then(|| Self { field: item.clone(), arrays: vec![values] })
+                valid.then(|| Self {
+                    field: item.clone(),
+                    arrays: vec![values],
+                    memory: self.memory,
+                })
             }));
         }
         Some(all)
@@ -166,7 +170,7 @@ impl Column {
                 left = left.saturating_sub(count);
             }
         }
-        Self { field: self.field.clone(), arrays }
+        Self { field: self.field.clone(), arrays, memory: self.memory }
     }
 
     #[pyo3(signature = (requested_schema=None))]

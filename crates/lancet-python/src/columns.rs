@@ -6,9 +6,9 @@ use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, Float64Array, Int64Array, RecordBatch,
     RecordBatchOptions, StringArray, make_array,
 };
-use arrow_buffer::Buffer;
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
-use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -16,13 +16,24 @@ use pyo3::types::PyDict;
 
 use crate::capsules::array_in;
 use crate::errors::OrRaise;
+use crate::typed;
 
-/// Rows out of columns: a name, what the values are, and the values.
-pub(crate) fn batch(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<RecordBatch> {
+/// Rows out of columns: a name, what the values are, and the values. Those that are `typed` are as the schema has them.
+pub(crate) fn batch(
+    columns: Vec<(String, String, Bound<'_, PyAny>)>,
+    schema: Option<&SchemaRef>,
+) -> PyResult<RecordBatch> {
     let mut fields = Vec::with_capacity(columns.len());
     let mut arrays = Vec::with_capacity(columns.len());
     for (name, kind, values) in columns {
-        let (array, field) = column(&kind, &values)?;
+        let (array, field) = match (kind.as_str(), schema) {
+            ("typed", Some(schema)) => {
+                let field = schema.field_with_name(&name).or_raise()?.clone();
+                let values: Vec<Bound<'_, PyAny>> = values.extract()?;
+                (typed::array(&values, field.data_type(), &name)?, field.with_nullable(true))
+            }
+            _ => column(&kind, &values)?,
+        };
         let lengths = arrays.first().map(|first: &ArrayRef| (first.len(), array.len()));
         if let Some((first, this)) = lengths.filter(|(first, this)| first != this) {
             return Err(PyValueError::new_err(format!(
@@ -86,8 +97,9 @@ fn numbers(interface: &Bound<'_, PyDict>) -> PyResult<ArrayRef> {
     let array = if data_type == DataType::Boolean {
         Arc::new(BooleanArray::from_iter(memory.iter().map(|byte| Some(*byte != 0)))) as ArrayRef
     } else {
-        let data = ArrayData::builder(data_type).len(count).add_buffer(Buffer::from(memory));
-        make_array(data.build().or_raise()?)
+        let nulls = if typestr.contains('[') { not_a_time(memory) } else { None };
+        let data = ArrayData::builder(data_type).len(count).nulls(nulls);
+        make_array(data.add_buffer(Buffer::from(memory)).build().or_raise()?)
     };
     // The last dimension is the innermost list.
     let mut dimensions = shape.get(1..).unwrap_or_default().iter().enumerate().rev();
@@ -99,6 +111,14 @@ fn numbers(interface: &Bound<'_, PyDict>) -> PyResult<ArrayRef> {
         let lists = FixedSizeListArray::try_new_with_length(field, width, items, None, len);
         Ok(Arc::new(lists.or_raise()?) as ArrayRef)
     })
+}
+
+/// Where times of numpy are none: the least number stands for NaT.
+fn not_a_time(memory: &[u8]) -> Option<NullBuffer> {
+    let least = i64::MIN.to_ne_bytes();
+    let valid: BooleanBuffer = memory.chunks_exact(8).map(|time| time != least).collect();
+    let nulls = NullBuffer::new(valid);
+    (nulls.null_count() > 0).then_some(nulls)
 }
 
 /// The type of numbers that numpy names so, and their bytes.

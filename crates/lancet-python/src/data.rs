@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -12,6 +12,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 use crate::capsules::{batch_out, batches_out, rows_in};
 use crate::column::Column;
 use crate::errors::{OrRaise, unknown_column};
+use crate::memory::{Memory, batch_bytes};
 use crate::schema::Schema;
 use crate::work::run;
 
@@ -21,11 +22,12 @@ use crate::work::run;
 pub(crate) struct Data {
     pub(crate) schema: SchemaRef,
     pub(crate) batches: Vec<RecordBatch>,
+    pub(crate) memory: Memory,
 }
 
 impl Data {
-    pub(crate) fn of_batch(batch: RecordBatch) -> Self {
-        Self { schema: batch.schema(), batches: vec![batch] }
+    pub(crate) fn of_batch(batch: RecordBatch, memory: Memory) -> Self {
+        Self { schema: batch.schema(), batches: vec![batch], memory }
     }
 
     fn rows(&self) -> usize {
@@ -49,16 +51,22 @@ impl Data {
             reader = back;
             match next {
                 Some(batch) => batches.push(batch),
-                None => return Ok(Self { schema, batches }),
+                None => return Ok(Self { schema, batches, memory: Memory::Shared }),
             }
             py.check_signals()?;
         }
     }
 
-    /// One batch of columns: a name, what the values are, and the values; see `columns`.
+    /// One batch of columns: a name, what the values are, and the values; see `columns`. Lists become what the schema
+    /// says of their columns.
     #[staticmethod]
-    fn from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
-        Ok(Self::of_batch(crate::columns::batch(columns)?))
+    #[pyo3(signature = (columns, schema=None))]
+    fn from_columns(
+        columns: Vec<(String, String, Bound<'_, PyAny>)>,
+        schema: Option<&Schema>,
+    ) -> PyResult<Self> {
+        let batch = crate::columns::batch(columns, schema.map(|schema| &schema.inner))?;
+        Ok(Self::of_batch(batch, Memory::Shared))
     }
 
     #[getter]
@@ -74,9 +82,7 @@ impl Data {
     /// Bytes of memory that the rows take.
     #[getter]
     fn nbytes(&self) -> usize {
-        let of = |column: &dyn Array| column.to_data().get_slice_memory_size().unwrap_or(0);
-        let columns = self.batches.iter().flat_map(RecordBatch::columns);
-        columns.map(|column| of(column.as_ref())).fold(0, usize::saturating_add)
+        self.batches.iter().map(batch_bytes).fold(0, usize::saturating_add)
     }
 
     #[getter]
@@ -89,14 +95,15 @@ impl Data {
         let field = self.schema.fields().get(index).cloned();
         let field = field.ok_or_else(|| PyIndexError::new_err("there is no such column"))?;
         let arrays = self.batches.iter().filter_map(|batch| batch.columns().get(index).cloned());
-        Ok(Column { field, arrays: arrays.collect() })
+        Ok(Column { field, arrays: arrays.collect(), memory: self.memory })
     }
 
     /// Some columns by their places.
     fn columns(&self, indexes: Vec<usize>) -> PyResult<Self> {
         let schema = Arc::new(self.schema.project(&indexes).or_raise()?);
         let batches = self.batches.iter().map(|batch| batch.project(&indexes));
-        Ok(Self { schema, batches: batches.collect::<Result<_, _>>().or_raise()? })
+        let batches = batches.collect::<Result<_, _>>().or_raise()?;
+        Ok(Self { schema, batches, memory: self.memory })
     }
 
     /// A column by its name, nested ones with dots.
@@ -119,7 +126,8 @@ impl Data {
     /// The one batch at a place.
     fn batch(&self, index: usize) -> PyResult<Self> {
         let batch = self.batches.get(index).cloned();
-        batch.map(Self::of_batch).ok_or_else(|| PyIndexError::new_err("there is no such batch"))
+        let batch = batch.ok_or_else(|| PyIndexError::new_err("there is no such batch"))?;
+        Ok(Self::of_batch(batch, self.memory))
     }
 
     /// Some rows; those beyond the end are left out.
@@ -136,15 +144,16 @@ impl Data {
                 left = left.saturating_sub(count);
             }
         }
-        Self { schema: self.schema.clone(), batches }
+        Self { schema: self.schema.clone(), batches, memory: self.memory }
     }
 
     /// The same rows as one batch.
     fn combine(&self, py: Python<'_>) -> PyResult<Self> {
         if let [batch] = self.batches.as_slice() {
-            return Ok(Self::of_batch(batch.clone()));
+            return Ok(Self::of_batch(batch.clone(), self.memory));
         }
-        Ok(Self::of_batch(run(py, || concat_batches(&self.schema, &self.batches))?))
+        let batch = run(py, || concat_batches(&self.schema, &self.batches))?;
+        Ok(Self::of_batch(batch, self.memory))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

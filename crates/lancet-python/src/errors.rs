@@ -1,7 +1,8 @@
 //! Errors of lancet as exceptions of Python. The classes are in `lancet._errors`.
 
+use arrow_schema::ArrowError;
 use lancet::{Corrupt, Error};
-use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -78,6 +79,28 @@ fn limit(py: Python<'_>, message: &str, option: &str, needed: u64, limit: u64) -
     }
 }
 
+/// A change that others were in the way of.
+fn conflict(message: &str, fill: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>) -> PyErr {
+    Python::attach(|py| {
+        let fields = PyDict::new(py);
+        match fill(&fields) {
+            Ok(()) => exception(py, "ConflictError", message, &fields),
+            Err(error) => error,
+        }
+    })
+}
+
+/// What Arrow says of rows that came from outside is a mistake of the caller, or what other code has raised.
+fn arrow(error: ArrowError) -> PyErr {
+    match error {
+        ArrowError::ExternalError(source) => match source.downcast::<PyErr>() {
+            Ok(raised) => *raised,
+            Err(other) => PyValueError::new_err(other.to_string()),
+        },
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
 fn in_file(file: Option<&str>, message: String) -> String {
     match file {
         Some(file) => format!("{file}: {message}"),
@@ -138,6 +161,7 @@ impl Raise for lancet_table::Error {
                 found.rule = rule;
                 corrupt(py, Some(&file), &found)
             }),
+            E::Data { source: Error::Arrow(error), .. } => arrow(error),
             E::Data { file, source } => raised(Some(&file), source),
             E::Unsupported { .. } => unsupported(&message),
             E::Limit { needed, limit: most, option, .. } => {
@@ -145,16 +169,33 @@ impl Raise for lancet_table::Error {
             }
             E::Invalid(what) => PyValueError::new_err(what),
             E::Io { context, source } => io(&context, source),
+            E::Conflict(found) => conflict(&message, |fields| {
+                fields.set_item("operation", found.ours)?;
+                fields.set_item("version", found.version)?;
+                fields.set_item("other_operation", found.theirs)?;
+                fields.set_item("can_retry", found.can_retry)
+            }),
+            E::Busy { version, .. } => conflict(&message, |fields| {
+                fields.set_item("version", version)?;
+                fields.set_item("can_retry", true)
+            }),
+            E::Uncertain { version, .. } => Python::attach(|py| {
+                let fields = PyDict::new(py);
+                match fields.set_item("version", version) {
+                    Ok(()) => exception(py, "UncertainCommitError", &message, &fields),
+                    Err(error) => error,
+                }
+            }),
+            E::Cancelled => PyKeyboardInterrupt::new_err(message),
             _ => internal(&message),
         }
     }
 }
 
-impl Raise for arrow_schema::ArrowError {
+impl Raise for ArrowError {
     fn raise(self) -> PyErr {
         match Error::from(self) {
-            // What is wrong with data that came from outside is a mistake of the caller.
-            Error::Arrow(error) => PyValueError::new_err(error.to_string()),
+            Error::Arrow(error) => arrow(error),
             other => other.raise(),
         }
     }
@@ -203,7 +244,7 @@ impl IsInvalid for lancet_table::Error {
     }
 }
 
-impl IsInvalid for arrow_schema::ArrowError {
+impl IsInvalid for ArrowError {
     fn invalid(&self) -> Option<&str> {
         None
     }

@@ -10,7 +10,9 @@
 //! | `errors` | errors of lancet as exceptions of Python |
 //! | `capsules` | Arrow data from and to other libraries: the PyCapsule interface |
 //! | `data`, `schema`, `column` | rows in memory, what they are, and one column of them |
-//! | `columns` | columns out of arrays and lists of Python |
+//! | `memory` | whose the memory of rows is, and how much they take |
+//! | `columns`, `typed` | columns out of arrays and lists of Python; out of values, as a type has them |
+//! | `parts` | rows that come in several parts |
 //! | `tensor` | numbers of a column as numpy and DLPack have them, without a copy |
 //! | `values` | values as objects of Python |
 //! | `rows` | numbers and ranges of rows, from what Python has |
@@ -18,27 +20,34 @@
 //! | `options`, `source` | how files are read; bytes that objects of Python give |
 //! | `reader`, `batches`, `blobs`, `reports` | files |
 //! | `table` | tables |
+//! | `changes`, `merge`, `shape` | changes of tables: their rows, by keys, and their columns, files and names |
 //! | `writer` | new files |
 //! | `program` | the program `lancet` |
 
 mod batches;
 mod blobs;
 mod capsules;
+mod changes;
 mod column;
 mod columns;
 mod data;
 mod errors;
 mod filter;
 mod literals;
+mod memory;
+mod merge;
 mod options;
+mod parts;
 mod program;
 mod reader;
 mod reports;
 mod rows;
 mod schema;
+mod shape;
 mod source;
 mod table;
 mod tensor;
+mod typed;
 mod values;
 mod work;
 mod writer;
@@ -53,15 +62,27 @@ mod _lancet {
     #[pymodule_export]
     use crate::blobs::Blobs;
     #[pymodule_export]
+    use crate::changes::{
+        append_rows, create_table, delete_rows, overwrite_rows, set_values, update_rows,
+    };
+    #[pymodule_export]
     use crate::column::Column;
     #[pymodule_export]
     use crate::data::Data;
+    #[pymodule_export]
+    use crate::merge::merge_rows;
     #[pymodule_export]
     use crate::program::run;
     #[pymodule_export]
     use crate::reader::{Projection, Reader};
     #[pymodule_export]
     use crate::schema::Schema;
+    #[pymodule_export]
+    use crate::shape::{
+        add_columns, add_constant_columns, add_null_columns, cleanup, compact, create_branch,
+        create_tag, delete_branch, delete_tag, drop_columns, rename_column, reorder_columns,
+        restore, retype_column, set_nullable, shallow_clone,
+    };
     #[pymodule_export]
     use crate::table::{TableProjection, TableReader};
     #[pymodule_export]

@@ -34,7 +34,7 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString, PyTuple};
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
-enum Literal {
+pub(crate) enum Literal {
     Null,
     Bool(bool),
     /// The digits, the sign among them, and how many of them stand behind the point.
@@ -49,7 +49,7 @@ enum Literal {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+pub(crate) enum Unit {
     Seconds,
     Millis,
     Micros,
@@ -69,7 +69,7 @@ impl Unit {
 }
 
 impl Literal {
-    fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         if value.is_none() {
             return Ok(Self::Null);
         }
@@ -110,7 +110,7 @@ impl Literal {
     }
 
     /// What a column of floats is compared with.
-    fn float(&self) -> Option<f64> {
+    pub(crate) fn float(&self) -> Option<f64> {
         match self {
             Self::Float(value) => Some(*value),
             Self::Number(digits, scale) => {
@@ -161,7 +161,7 @@ pub(crate) fn array(
 }
 
 /// All values as one kind; none if one of them is of another.
-fn all<'a, T>(
+pub(crate) fn all<'a, T>(
     literals: &'a [Literal],
     pick: impl Fn(&'a Literal) -> Option<T>,
 ) -> Option<Vec<Option<T>>> {

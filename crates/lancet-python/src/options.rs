@@ -4,6 +4,15 @@ use lancet::ReadOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::memory::Memory;
+
+/// Whose memory rows lie in that are read from a path.
+pub(crate) fn memory_of(options: &Bound<'_, PyDict>) -> PyResult<Memory> {
+    let map = options.get_item("memory_map")?.filter(|map| !map.is_none());
+    let is_mapped = map.map(|map| map.extract::<bool>()).transpose()?.unwrap_or(false);
+    Ok(if is_mapped { Memory::Shared } else { Memory::Own })
+}
+
 /// The options of `lancet.open`.
 pub(crate) fn read_options(options: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
     let mut read = ReadOptions::default();

@@ -14,7 +14,8 @@ use crate::blobs::Blobs;
 use crate::data::Data;
 use crate::errors::{OrRaise, unknown_column};
 use crate::filter::{filter, type_in};
-use crate::options::read_options;
+use crate::memory::Memory;
+use crate::options::{memory_of, read_options};
 use crate::reports;
 use crate::rows::row_numbers;
 use crate::schema::Schema;
@@ -31,6 +32,8 @@ const LONG_ROWS: u64 = 4096;
 #[derive(Debug)]
 pub(crate) struct Reader {
     inner: FileReader,
+    /// Of the rows that it reads.
+    memory: Memory,
 }
 
 /// Columns of a file that were looked up.
@@ -113,8 +116,8 @@ impl Reader {
 impl Reader {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let options = read_options(options)?;
-        Ok(Self { inner: run(py, || FileReader::open_with(path, options))? })
+        let (options, memory) = (read_options(options)?, memory_of(options)?);
+        Ok(Self { inner: run(py, || FileReader::open_with(path, options))?, memory })
     }
 
     #[staticmethod]
@@ -125,7 +128,8 @@ impl Reader {
     ) -> PyResult<Self> {
         let options = read_options(options)?;
         let bytes = bytes::Bytes::from_owner(bytes);
-        Ok(Self { inner: run(py, || FileReader::from_bytes(bytes, options))? })
+        let inner = run(py, || FileReader::from_bytes(bytes, options))?;
+        Ok(Self { inner, memory: Memory::Shared })
     }
 
     /// A file of so many bytes that an object reads: see `source`.
@@ -138,7 +142,9 @@ impl Reader {
     ) -> PyResult<Self> {
         let options = read_options(options)?;
         let source = Arc::new(PySource { object, size });
-        Ok(Self { inner: run(py, || FileReader::from_source(source, options))? })
+        let inner = run(py, || FileReader::from_source(source, options))?;
+        // The bytes that the object gives may be those that it holds.
+        Ok(Self { inner, memory: Memory::Shared })
     }
 
     #[getter]
@@ -180,7 +186,7 @@ impl Reader {
         } else {
             run(py, || self.inner.take_columns(&rows, &columns.inner))?
         };
-        Ok(Data::of_batch(batch))
+        Ok(Data::of_batch(batch, self.memory))
     }
 
     fn scan(
@@ -195,7 +201,7 @@ impl Reader {
             scan = scan.filter(self.filter(tree)?);
         }
         scan = described!(scan, options, self.inner.num_rows());
-        Ok(Batches::new(Source::File(run(py, || scan.build())?), is_slow))
+        Ok(Batches::new(Source::File(run(py, || scan.build())?), is_slow, self.memory))
     }
 
     /// The rows outside of which none matches, as pairs.

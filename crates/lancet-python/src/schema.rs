@@ -1,13 +1,14 @@
 //! What rows are made of.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use arrow_schema::{Field, SchemaRef};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::capsules::{schema_in, schema_of_stream, schema_out};
+use crate::capsules::{field_in, schema_in, schema_of_stream, schema_out};
 
 /// The fields of rows.
 #[pyclass(frozen, module = "lancet._lancet")]
@@ -29,6 +30,13 @@ impl Schema {
     #[staticmethod]
     fn from_arrow(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self { inner: schema_in(object)? })
+    }
+
+    /// One field of a type of another library.
+    #[staticmethod]
+    fn of_type(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let fields = vec![field_in(object)?];
+        Ok(Self { inner: Arc::new(arrow_schema::Schema::new(fields)) })
     }
 
     /// The schema of a stream, which is not touched otherwise.

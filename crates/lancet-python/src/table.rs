@@ -14,6 +14,7 @@ use crate::blobs::Blobs;
 use crate::data::Data;
 use crate::errors::{OrRaise, unknown_column};
 use crate::filter::{filter, type_in};
+use crate::memory::Memory;
 use crate::options::read_options;
 use crate::reader::{ScanOptions, described};
 use crate::rows::{row_names, row_numbers};
@@ -27,8 +28,8 @@ const LONG_ROWS: usize = 1024;
 #[pyclass(frozen, module = "lancet._lancet")]
 #[derive(Debug)]
 pub(crate) struct TableReader {
-    inner: Table,
-    num_rows: u64,
+    pub(crate) inner: Table,
+    pub(crate) num_rows: u64,
 }
 
 /// Columns of a table that were looked up.
@@ -91,12 +92,12 @@ enum Names {
 }
 
 impl TableReader {
-    fn new(py: Python<'_>, inner: Table) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, inner: Table) -> PyResult<Self> {
         let num_rows = run(py, || inner.num_rows())?;
         Ok(Self { inner, num_rows })
     }
 
-    fn filter(&self, tree: &Bound<'_, PyAny>) -> PyResult<Filter> {
+    pub(crate) fn filter(&self, tree: &Bound<'_, PyAny>) -> PyResult<Filter> {
         filter(tree, &|name| {
             let found = self.inner.project([name]).or_unknown_column()?;
             type_in(&found.schema(), name).ok_or_else(|| {
@@ -120,7 +121,8 @@ impl TableReader {
             Names::Ids => table.take_row_ids(&rows, &columns),
             Names::Addresses => table.take_addresses(&rows, &columns),
         };
-        Ok(Data::of_batch(if is_long { run_long(py, work)? } else { run(py, work)? }))
+        let batch = if is_long { run_long(py, work)? } else { run(py, work)? };
+        Ok(Data::of_batch(batch, Memory::Own))
     }
 }
 
@@ -148,6 +150,18 @@ impl TableReader {
         let at = wanted.at()?;
         let inner = run(py, || self.inner.checkout(at))?;
         Self::new(py, inner)
+    }
+
+    /// The newest version of the same table or branch.
+    fn newest(&self, py: Python<'_>) -> PyResult<Self> {
+        let inner = run(py, || self.inner.newest())?;
+        Self::new(py, inner)
+    }
+
+    /// The folder of the version: that of the table, or of a branch.
+    #[getter]
+    fn folder(&self) -> PathBuf {
+        self.inner.folder().to_owned()
     }
 
     #[getter]
@@ -274,7 +288,7 @@ impl TableReader {
         if let Some(fragments) = fragments {
             scan = scan.fragments(fragments);
         }
-        Ok(Batches::new(Source::Table(run(py, || scan.build())?), is_slow))
+        Ok(Batches::new(Source::Table(run(py, || scan.build())?), is_slow, Memory::Own))
     }
 
     fn blobs(&self, py: Python<'_>, column: String) -> PyResult<Blobs> {

@@ -1,13 +1,14 @@
 //! Numbers as numpy and DLPack have them: a pointer, a shape and a type, without a copy.
 //!
-//! numpy takes them by `__array_interface__`, others by `__dlpack__`. Both keep the memory alive as long as they use it.
+//! numpy takes them by `__array_interface__`, others by `__dlpack__`. Both keep the memory alive as long as they use it. numpy
+//! does not write to it; others may, and get a copy of what is not theirs to write to.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Date32Type;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, FixedSizeListArray};
 use arrow_buffer::Buffer;
 use arrow_schema::{DataType, TimeUnit};
 use pyo3::exceptions::PyBufferError;
@@ -15,7 +16,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
-/// Numbers in memory that nobody changes: one after the other, the last dimension first.
+use crate::memory::Memory;
+
+/// Numbers in memory: one after the other, the last dimension first.
 #[pyclass(frozen, module = "lancet._lancet")]
 #[derive(Debug, Clone)]
 pub(crate) struct Tensor {
@@ -25,27 +28,28 @@ pub(crate) struct Tensor {
     typestr: String,
     /// As DLPack names it: a code and bits; none for what it does not know.
     dlpack: Option<(u8, u8)>,
+    whose: Memory,
 }
 
 /// For each row a byte that is 0 or 1.
 pub(crate) fn flags(bytes: Vec<u8>) -> Tensor {
     let shape = vec![bytes.len()];
     let dlpack = Some((6, 8));
-    Tensor { memory: bytes.into(), shape, typestr: "|b1".into(), dlpack }
+    Tensor { memory: bytes.into(), shape, typestr: "|b1".into(), dlpack, whose: Memory::Own }
 }
 
 /// The numbers of an array, whatever they are where it is null; none if it has no numbers.
-pub(crate) fn tensor(array: &ArrayRef) -> Option<Tensor> {
+pub(crate) fn tensor(array: &ArrayRef, whose: Memory) -> Option<Tensor> {
     match array.data_type() {
         DataType::FixedSizeList(_, width) => {
             let lists = array.as_fixed_size_list();
             let items = lists.values();
             let width = usize::try_from(*width).ok()?;
-            if items.null_count() > 0 {
+            if has_null_items(lists, width) {
                 return None;
             }
             let items = items.slice(0, lists.len().checked_mul(width)?);
-            let mut found = tensor(&items)?;
+            let mut found = tensor(&items, whose)?;
             let inner = found.shape.split_off(1);
             found.shape = [lists.len(), width].into_iter().chain(inner).collect();
             Some(found)
@@ -65,6 +69,7 @@ pub(crate) fn tensor(array: &ArrayRef) -> Option<Tensor> {
                 shape,
                 typestr: typestr('M', 8, "[D]"),
                 dlpack: None,
+                whose: Memory::Own,
             })
         }
         plain => {
@@ -75,9 +80,20 @@ pub(crate) fn tensor(array: &ArrayRef) -> Option<Tensor> {
             let memory = data.buffers().first()?.slice_with_length(start, len);
             let dlpack = code.zip(u8::try_from(bytes.checked_mul(8)?).ok());
             let typestr = typestr(letter, bytes, unit);
-            Some(Tensor { memory, shape: vec![data.len()], typestr, dlpack })
+            Some(Tensor { memory, shape: vec![data.len()], typestr, dlpack, whose })
         }
     }
+}
+
+/// Whether a list that is there has an item that is not.
+fn has_null_items(lists: &FixedSizeListArray, width: usize) -> bool {
+    let Some(items) = lists.values().logical_nulls().filter(|nulls| nulls.null_count() > 0) else {
+        return false;
+    };
+    (0..lists.len()).filter(|row| lists.is_valid(*row)).any(|row| {
+        let start = row.saturating_mul(width);
+        items.slice(start, width).null_count() > 0
+    })
 }
 
 fn typestr(letter: char, bytes: usize, unit: &str) -> String {
@@ -147,14 +163,21 @@ impl Tensor {
         if dl_device.is_some_and(|device| device != (1, 0)) {
             return Err(PyBufferError::new_err("the numbers are in the memory of the processor"));
         }
-        if copy == Some(true) {
-            return Err(PyBufferError::new_err("make the copy yourself: nothing is copied here"));
-        }
         let Some((code, bits)) = self.dlpack else {
             let message = format!("DLPack has no type {}; use `to_numpy`", self.typestr);
             return Err(PyBufferError::new_err(message));
         };
-        managed(py, self, code, bits)
+        // Tensors can be written to, and what takes them need not ask first.
+        let memory = match (copy, self.whose) {
+            (Some(false), Memory::Shared) => {
+                return Err(PyBufferError::new_err(
+                    "the numbers lie in memory that must not be written to; take a copy, or use `to_numpy`",
+                ));
+            }
+            (Some(true), _) | (_, Memory::Shared) => Buffer::from(self.memory.as_slice()),
+            _ => self.memory.clone(),
+        };
+        managed(py, memory, &self.shape, code, bits)
     }
 }
 
@@ -202,14 +225,15 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
 
 fn managed<'py>(
     py: Python<'py>,
-    tensor: &Tensor,
+    memory: Buffer,
+    shape: &[usize],
     code: u8,
     bits: u8,
 ) -> PyResult<Bound<'py, PyCapsule>> {
-    let shape: Vec<i64> = tensor.shape.iter().map(|n| i64::try_from(*n).unwrap_or(0)).collect();
+    let shape: Vec<i64> = shape.iter().map(|n| i64::try_from(*n).unwrap_or(0)).collect();
     let mut managed = Box::new(DlManaged {
         tensor: DlTensor {
-            data: tensor.memory.as_ptr().cast_mut().cast(),
+            data: memory.as_ptr().cast_mut().cast(),
             device_type: 1,
             device_id: 0,
             ndim: i32::try_from(shape.len()).unwrap_or(0),
@@ -223,7 +247,7 @@ fn managed<'py>(
         manager: ptr::null_mut(),
         deleter: Some(delete),
         shape,
-        memory: tensor.memory.clone(),
+        memory,
     });
     managed.tensor.shape = managed.shape.as_mut_ptr();
     let pointer = ptr::NonNull::from(Box::leak(managed)).cast();

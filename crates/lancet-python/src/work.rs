@@ -2,8 +2,9 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -52,23 +53,87 @@ where
     E: Send + 'static,
     Result<T, E>: OrRaise<T>,
 {
-    let (sender, mut receiver) = sync_channel(1);
-    let work = move || {
-        // Nobody listens any more after Ctrl-C.
-        let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
-    };
-    let spawned = thread::Builder::new().name("lancet-call".into()).spawn(work);
-    spawned.map_err(|e| internal(&format!("cannot start a thread: {e}")))?;
+    let mut running = Running::start(work)?;
     loop {
+        match running.wait(py)? {
+            Some(done) => return done.or_raise(),
+            None => py.check_signals()?,
+        }
+    }
+}
+
+/// Runs a change of a table, which ends when the flag is set that it is handed. After Ctrl-C it is waited for: then it is
+/// known whether it was made. A second Ctrl-C leaves it behind.
+pub(crate) fn run_change<T, F>(py: Python<'_>, work: F) -> PyResult<T>
+where
+    F: FnOnce(Arc<AtomicBool>) -> lancet_table::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = cancel.clone();
+    let mut running = Running::start(move || work(flag))?;
+    let done = loop {
+        match running.wait(py)? {
+            Some(done) => return done.or_raise(),
+            None => match py.check_signals() {
+                Ok(()) => {}
+                Err(interrupt) => {
+                    cancel.store(true, Ordering::Relaxed);
+                    break (running.finish(py)?, interrupt);
+                }
+            },
+        }
+    };
+    match done {
+        (Err(lancet_table::Error::Cancelled), interrupt) => Err(interrupt),
+        // It was too late: whoever catches the interrupt must know.
+        (Ok(_), interrupt) => Err(noted(py, interrupt, "the change was committed before")),
+        (Err(error), interrupt) => Err(noted(py, interrupt, &error.to_string())),
+    }
+}
+
+/// An exception with a note, where Python has such.
+fn noted(py: Python<'_>, error: PyErr, note: &str) -> PyErr {
+    let _ = error.value(py).call_method1("add_note", (note,));
+    error
+}
+
+/// Work on a thread of its own.
+struct Running<R>(Option<Receiver<thread::Result<R>>>);
+
+impl<R: Send + 'static> Running<R> {
+    fn start(work: impl FnOnce() -> R + Send + 'static) -> PyResult<Self> {
+        let (sender, receiver) = sync_channel(1);
+        let work = move || {
+            // Nobody listens any more after Ctrl-C.
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
+        };
+        let spawned = thread::Builder::new().name("lancet-call".into()).spawn(work);
+        spawned.map_err(|e| internal(&format!("cannot start a thread: {e}")))?;
+        Ok(Self(Some(receiver)))
+    }
+
+    /// What it came to, if it has ended by the time that signals must be looked for.
+    fn wait(&mut self, py: Python<'_>) -> PyResult<Option<R>> {
+        let gone = || internal("a thread ended without a result");
+        let receiver = self.0.take().ok_or_else(gone)?;
         let (came, back) = py.detach(move || (receiver.recv_timeout(SIGNAL_WAIT), receiver));
-        receiver = back;
+        self.0 = Some(back);
         match came {
-            Ok(Ok(done)) => return done.or_raise(),
-            Ok(Err(panic)) => return Err(internal(&said(panic.as_ref()))),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(internal("a thread ended without a result"));
+            Ok(Ok(done)) => Ok(Some(done)),
+            Ok(Err(panic)) => Err(internal(&said(panic.as_ref()))),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(gone()),
+        }
+    }
+
+    /// Waits to the end, or for another signal.
+    fn finish(mut self, py: Python<'_>) -> PyResult<R> {
+        loop {
+            if let Some(done) = self.wait(py)? {
+                return Ok(done);
             }
+            py.check_signals()?;
         }
     }
 }

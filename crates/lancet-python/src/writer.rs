@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::capsules::rows_in;
 use crate::errors::{OrRaise, internal};
+use crate::memory::batch_bytes;
 use crate::reports::summary;
 use crate::schema::Schema;
 use crate::source::PySink;
@@ -89,7 +90,7 @@ impl Writer {
     /// Writes a piece of a batch. After an error, and after Ctrl-C, the file is given up.
     fn write_piece(&self, py: Python<'_>, piece: RecordBatch) -> PyResult<()> {
         let (mut target, bytes) = self.take()?;
-        let bytes = bytes.saturating_add(piece.get_array_memory_size() as u64);
+        let bytes = bytes.saturating_add(batch_bytes(&piece) as u64);
         let work = move || {
             let done = target.write(&piece);
             Ok::<_, lancet::Error>((done, target))
@@ -105,7 +106,7 @@ impl Writer {
 /// Batches as the writer gets them.
 fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
     let rows = batch.num_rows();
-    let bytes = batch.get_array_memory_size();
+    let bytes = batch_bytes(batch);
     let count = bytes.div_ceil(PIECE_BYTES).max(1);
     let step = rows.div_ceil(count).max(1);
     // A batch without rows is one, too: what is wrong with it must be told.
@@ -114,7 +115,7 @@ fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
 }
 
 /// The options of `lancet.write_table`.
-fn write_options(options: &Bound<'_, PyDict>) -> PyResult<WriteOptions> {
+pub(crate) fn write_options(options: &Bound<'_, PyDict>) -> PyResult<WriteOptions> {
     let mut write = WriteOptions::default();
     for (name, value) in options {
         if value.is_none() {

@@ -56,6 +56,11 @@ impl Table {
         Ok(Self { at: ready(self.at.checkout(&at))? })
     }
 
+    /// The newest version of the same table, or of the branch that is open.
+    pub fn newest(&self) -> Result<Self> {
+        Ok(Self { at: ready(self.at.newest())? })
+    }
+
     /// The version that is open.
     pub fn version(&self) -> u64 {
         self.manifest().version
