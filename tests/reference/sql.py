@@ -2,7 +2,7 @@
 
     sql.py --lancet PROGRAM
 
-What COPY and `-o` write is read by the reference.
+What COPY and `-o` write is read by the reference, and so are tables that statements have changed.
 """
 import argparse
 import datetime
@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import duckdb
+import lance
 import pyarrow as pa
 import pyarrow.parquet as pq
 from lance.file import LanceFileReader, LanceFileWriter
@@ -28,6 +29,19 @@ QUERIES = [
     'SELECT id FROM {t} WHERE name IS NULL AND id % 7 = 0 ORDER BY id',
     'SELECT count(*) AS n, min(number) AS low, max(number) AS high FROM {t} WHERE number IN (3, 17, 99)',
     "SELECT id, place['city'] AS city FROM {t} WHERE place['zip'] = 123 ORDER BY id",
+]
+
+
+# Statements that change a table, as DuckDB knows them too.
+CHANGES = [
+    'INSERT INTO {t} SELECT * FROM {f} WHERE id % 10 = 3',
+    'UPDATE {t} SET number = number + 1, name = upper(name) WHERE number % 3 = 0',
+    'DELETE FROM {t} WHERE number > 50 AND NOT flag',
+    "UPDATE {t} SET price = price * 2, flag = NULL WHERE name LIKE 'NAME 1%' OR number IS NULL",
+    'DELETE FROM {t} WHERE id IN (SELECT id FROM {f} WHERE id % 7 = 0)',
+    'UPDATE {t} SET number = (SELECT max(number) FROM {f}) WHERE id > (SELECT avg(id) FROM {f})',
+    'DELETE FROM {t} WHERE flag IS NULL AND name IS NOT NULL',
+    'INSERT INTO {t} (id, day) SELECT id + 1000000, day FROM {t} WHERE id < 100',
 ]
 
 
@@ -59,6 +73,49 @@ def read_by_reference(path):
     return LanceFileReader(str(path)).read_all().to_table()
 
 
+def sorted_rows(rows):
+    return sorted(rows, key=lambda row: (row['id'], str(row)))
+
+
+def changed_tables(lancet, folder, data):
+    """A table of either writer goes through all statements; the reference reads each version. How many there were."""
+    versions = 0
+    for version, stable in [('2.0', False), ('2.1', True), ('2.2', True)]:
+        path = folder / f'table-{version}.lance'
+        if stable:
+            lance.write_dataset(data, str(path), data_storage_version=version, enable_stable_row_ids=True,
+                                max_rows_per_file=7_000)
+        else:
+            sql(lancet, folder, f"COPY (SELECT * FROM 'data.parquet') TO '{path.name}' "
+                                f"OPTIONS (table true, version '{version}')")
+        duck = duckdb.connect()
+        duck.sql(f"CREATE TABLE t AS FROM '{folder}/data.parquet'")
+        ids = None
+        for change in CHANGES:
+            sql(lancet, folder, change.format(t=f"'{path.name}'", f="'data.parquet'"), '-q')
+            duck.sql(change.format(t='t', f=f"'{folder}/data.parquet'"))
+            dataset = lance.dataset(str(path))
+            dataset.validate()
+            found = sorted_rows(dataset.to_table().to_pylist())
+            expected = sorted_rows(duck.sql('FROM t').arrow().read_all().to_pylist())
+            if found != expected:
+                first = next(((a, b) for a, b in zip(found, expected) if a != b), (len(found), len(expected)))
+                sys.exit(f'{path.name}, {change}: {first}')
+            if dataset.count_rows('number = 7') != sum(row['number'] == 7 for row in expected):
+                sys.exit(f'{path.name}, {change}: the reference counts other rows')
+            if stable:
+                now = {row['id']: row['_rowid'] for row in
+                       dataset.to_table(columns=['id'], with_row_id=True).to_pylist() if row['id'] % 10 != 3}
+                if ids is not None and any(ids.get(key, row_id) != row_id for key, row_id in now.items()):
+                    sys.exit(f'{path.name}, {change}: rows have other ids')
+                ids = now
+            versions += 1
+        dataset.optimize.compact_files()
+        if sorted_rows(lance.dataset(str(path)).to_table().to_pylist()) != expected:
+            sys.exit(f'{path.name}: the reference has compacted it to something else')
+    return versions
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--lancet', required=True)
@@ -86,7 +143,9 @@ def main():
                 found = pq.read_table(folder / 'answer.parquet').to_pylist()
                 if found != expected:
                     sys.exit(f'{query} over {name}.lance: {found[:3]} … instead of {expected[:3]} …')
-    print(f'{len(QUERIES)} queries over 4 files, 2 files for the reference, {time.time() - start:.0f} s')
+        versions = changed_tables(lancet, folder, data)
+    print(f'{len(QUERIES)} queries over 4 files, 2 files and {versions} versions of tables for the reference, '
+          f'{time.time() - start:.0f} s')
 
 
 if __name__ == '__main__':

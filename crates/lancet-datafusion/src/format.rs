@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_schema::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::{GetExt, Statistics, internal_datafusion_err, not_impl_err};
+use datafusion::common::{GetExt, Statistics, internal_datafusion_err, not_impl_err, plan_err};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
 use datafusion::datasource::physical_plan::{
@@ -22,12 +22,13 @@ use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, TryStreamExt, stream};
 use lancet::{ReadOptions, WriteOptions};
 use lancet_object_store::{FetchOptions, Reader};
+use lancet_table::TableWriteOptions;
 use object_store::{ObjectMeta, ObjectStore};
 
-use crate::options::write_options;
+use crate::options::{table_options, write_options};
 use crate::sink::LanceSink;
 use crate::source::LanceSource;
-use crate::table::{check_is_file, is_table};
+use crate::table::{CopySink, check_is_file, is_table};
 use crate::{files, statistics};
 
 /// The ending of file names.
@@ -61,7 +62,9 @@ impl FileFormatFactory for LanceFormatFactory {
         _state: &dyn Session,
         format_options: &HashMap<String, String>,
     ) -> Result<Arc<dyn FileFormat>> {
-        Ok(Arc::new(self.format().with_write_options(write_options(format_options)?)))
+        let mut format = self.format().with_write_options(write_options(format_options)?);
+        (format.table, format.makes_table) = table_options(format_options)?;
+        Ok(Arc::new(format))
     }
 
     fn default(&self) -> Arc<dyn FileFormat> {
@@ -80,6 +83,10 @@ impl GetExt for LanceFormatFactory {
 pub struct LanceFormat {
     read: ReadOptions,
     write: WriteOptions,
+    /// How tables are written that `COPY` goes to.
+    table: TableWriteOptions,
+    /// Whether `COPY` makes a table where there is nothing.
+    makes_table: bool,
 }
 
 impl LanceFormat {
@@ -201,12 +208,19 @@ impl FileFormat for LanceFormat {
         order_requirements: Option<LexRequirement>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         for url in &conf.table_paths {
-            if is_table(&state.runtime_env().object_store(url)?, url).await? {
-                return not_impl_err!(
-                    "{}: is a Lance table, to which queries cannot write yet; name a new file",
+            let exists = is_table(&state.runtime_env().object_store(url)?, url).await?;
+            if !exists && !self.makes_table {
+                continue;
+            }
+            if !conf.table_partition_cols.is_empty() {
+                return plan_err!(
+                    "{}: a Lance table is not cut into folders; leave out PARTITIONED BY",
                     url.as_str()
                 );
             }
+            let (options, schema) = (self.table.clone(), input.schema());
+            let sink = Arc::new(CopySink::new(url.clone(), exists, options, schema));
+            return Ok(Arc::new(DataSinkExec::new(input, sink, order_requirements)));
         }
         if conf.insert_op != InsertOp::Append {
             return not_impl_err!("Lance files can be added to a table, not replaced");

@@ -63,6 +63,23 @@
 //! The files of a `COPY` or `INSERT` appear when the query has ended well and all of them are written. If it fails or is
 //! given up, none does, and what was there stays.
 //!
+//! Lance tables are changed by statements, each of which makes one version or nothing:
+//!
+//! ```text
+//! INSERT INTO 'cities.lance' SELECT * FROM 'more.parquet'       rows are added; INSERT OVERWRITE replaces all of them
+//! UPDATE 'cities.lance' SET population = population + 1 WHERE name = 'Bern'
+//! DELETE FROM 'cities.lance' WHERE country IN (SELECT code FROM 'gone.csv')
+//! MERGE INTO 'cities.lance' t USING 'census.csv' s ON t.name = s.name
+//!     WHEN MATCHED THEN UPDATE SET population = s.population
+//!     WHEN NOT MATCHED THEN INSERT (name, population) VALUES (s.name, s.population)
+//! COPY (SELECT …) TO 'new.lance' OPTIONS (table true)           a new table; one that is there gets a new version
+//! ```
+//!
+//! Rows for which a condition is null stay. The newest version is changed, of the table or of a branch; of a table that was
+//! opened at a version or a tag nothing can be. Where another writer was faster, the change goes on top of its own,
+//! or fails with the version that is in the way. Rows are written as they come: memory is needed for batches, and for the
+//! addresses of rows that are deleted or updated.
+//!
 //! # Options
 //!
 //! | option of `COPY` and `STORED AS LANCE` | value |
@@ -70,6 +87,7 @@
 //! | `format.version` | 2.0, 2.1 or 2.2 |
 //! | `format.profile` | fast, balanced or small |
 //! | `format.page_bytes` | bytes of values after which a page is cut |
+//! | `format.table` | true: `COPY` makes a table, not a file |
 //! | `format.<option>::<column>` | an option of one column, as in the field metadata `lance-encoding:<option>` |
 //!
 //! | option of `STORED AS LANCE`, for tables | value |
@@ -101,6 +119,7 @@
 //! | `opener` | one file or fragment of a scan: expressions fitted to it, its rows, its zones |
 //! | `readable` | what a scan reads: a file, or a fragment of a table |
 //! | `table` | Lance tables: names, versions, fragments as the files of a scan, statistics |
+//! | `table::change` | statements that change them |
 //! | `fields` | the fields that expressions read |
 //! | `rows` | sets of rows |
 //! | `predicate` | predicates as filters over zone maps |
@@ -139,8 +158,8 @@ pub use lancet_table::At;
 pub use source::LanceSource;
 pub use table::{LanceTable, LanceTableFactory, LanceTableOptions, OpenTable};
 
-/// Makes Lance files and tables known to a session: `CREATE EXTERNAL TABLE … STORED AS LANCE`, `COPY … TO 'x.lance'`, and
-/// `FROM 'x.lance'` where the session knows tables by their paths. Call
+/// Makes Lance files and tables known to a session: `CREATE EXTERNAL TABLE … STORED AS LANCE`, `COPY … TO 'x.lance'`,
+/// `UPDATE` and `DELETE` of tables, and `FROM 'x.lance'` where the session knows tables by their paths. Call
 /// [`enable_url_table`](SessionContext::enable_url_table) before.
 pub fn register(ctx: &SessionContext) -> Result<()> {
     register_in(&mut ctx.state_ref().write())?;
@@ -154,13 +173,16 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
 pub fn register_in(state: &mut SessionState) -> Result<()> {
     state.register_file_format(Arc::new(LanceFormatFactory::default()), true)?;
     state.table_factories_mut().insert("LANCE".into(), Arc::new(LanceTableFactory));
+    state.add_analyzer_rule(Arc::new(table::TableChanges));
     Ok(())
 }
 
 /// [`register`] for a state that is being built. Tables are known as external ones, not by their paths.
 pub fn register_with(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     builder.file_formats().get_or_insert_default().push(Arc::new(LanceFormatFactory::default()));
-    builder.with_table_factory("LANCE".into(), Arc::new(LanceTableFactory))
+    builder
+        .with_table_factory("LANCE".into(), Arc::new(LanceTableFactory))
+        .with_analyzer_rule(Arc::new(table::TableChanges))
 }
 
 /// An error of Lance files as one of DataFusion.

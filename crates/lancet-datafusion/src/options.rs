@@ -5,6 +5,7 @@
 //! | `format.version` | 2.0, 2.1 or 2.2 |
 //! | `format.profile` | fast, balanced or small |
 //! | `format.page_bytes` | bytes of values after which a page is cut |
+//! | `format.table` | true: `COPY` makes a table, not a file |
 //! | `format.<option>::<column>` | an option of one column, as in the field metadata `lance-encoding:<option>` |
 
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use std::str::FromStr;
 use datafusion::common::config_datafusion_err;
 use datafusion::error::Result;
 use lancet::WriteOptions;
+use lancet_table::TableWriteOptions;
 
 /// Reads the options that are for the format; the others belong to DataFusion.
 pub(crate) fn write_options(given: &HashMap<String, String>) -> Result<WriteOptions> {
@@ -30,15 +32,28 @@ pub(crate) fn write_options(given: &HashMap<String, String>) -> Result<WriteOpti
     Ok(options)
 }
 
+/// The same for a table, and whether one is to be made.
+pub(crate) fn table_options(given: &HashMap<String, String>) -> Result<(TableWriteOptions, bool)> {
+    let mut options = TableWriteOptions::default().with_file_options(write_options(given)?);
+    // A table has a version of its own unless another one is asked for.
+    if let Some(version) = given.get("format.version") {
+        options = options.with_storage_version(parse("format.version", version)?);
+    }
+    let is_table = given.get("format.table");
+    let is_table = is_table.map(|value| parse("format.table", value)).transpose()?;
+    Ok((options, is_table.unwrap_or(false)))
+}
+
 fn set(options: WriteOptions, key: &str, name: &str, value: &str) -> Result<WriteOptions> {
     Ok(match key {
         "version" => options.with_version(parse(name, value)?),
         "profile" => options.with_profile(parse(name, value)?),
+        "table" => options,
         "page_bytes" => options.with_page_bytes(parse(name, value)?),
         _ => {
             return Err(config_datafusion_err!(
                 "Lance files have no option '{name}'; there are 'format.version', \
-                 'format.profile', 'format.page_bytes' and 'format.<option>::<column>'"
+                 'format.profile', 'format.page_bytes', 'format.table' and 'format.<option>::<column>'"
             ));
         }
     })
@@ -57,7 +72,9 @@ mod tests {
     use super::*;
 
     fn options(name: &str, value: &str) -> Result<WriteOptions> {
-        write_options(&HashMap::from([(name.to_owned(), value.to_owned())]))
+        let given = HashMap::from([(name.to_owned(), value.to_owned())]);
+        table_options(&given)?;
+        write_options(&given)
     }
 
     #[test]
@@ -70,6 +87,7 @@ mod tests {
             ("format.version", "9.9"),
             ("format.page_bytes", "many"),
             ("format.speed", "1"),
+            ("format.table", "perhaps"),
             ("format.speed::a", "1"),
         ] {
             let error = options(name, value).unwrap_err().to_string();

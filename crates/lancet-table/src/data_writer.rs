@@ -55,22 +55,11 @@ impl<S: Storage> NewDataFile<S> {
                 let columns = columns.collect::<Result<Vec<_>>>()?;
                 let ready = blobs.take_ready();
                 let stored = RecordBatch::try_new(self.schema.with_ids.clone(), columns)?;
-                self.put_blobs(ready).await?;
+                put_blobs(&self.storage, &self.path, ready).await?;
                 S::write_data(&mut self.data, &stored).await?;
             }
         }
         self.num_rows = self.num_rows.saturating_add(batch.num_rows() as u64);
-        Ok(())
-    }
-
-    async fn put_blobs(&self, files: Vec<SideFile>) -> Result<()> {
-        for SideFile { id, bytes } in files {
-            let path = side_file(&self.path, id);
-            if put_own(&self.storage, &path, bytes, Durability::Synced).await? == Put::Taken {
-                let what = "a file of blobs is there already, under a name that should be new";
-                return Err(Error::invalid(format!("{}: {what}", path.display())));
-            }
-        }
         Ok(())
     }
 
@@ -82,7 +71,7 @@ impl<S: Storage> NewDataFile<S> {
     /// Ends the file: it is complete and on disk, and what a manifest says of it is returned.
     pub(crate) async fn finish(mut self) -> Result<DataFile> {
         if let Some(blobs) = self.blobs.take() {
-            self.put_blobs(blobs.finish()).await?;
+            put_blobs(&self.storage, &self.path, blobs.finish()).await?;
             self.storage.sync_folder(&stem(&self.path)).await?;
         }
         let summary = S::finish_data(self.data).await?;
@@ -98,6 +87,19 @@ impl<S: Storage> NewDataFile<S> {
             unknown: UnknownFields::default(),
         })
     }
+}
+
+/// Puts files of blobs beside a data file. Not a method: what is being written is not shared among threads, and a future that
+/// holds a reference to it could not move from one to another.
+async fn put_blobs<S: Storage>(storage: &S, data: &Path, files: Vec<SideFile>) -> Result<()> {
+    for SideFile { id, bytes } in files {
+        let path = side_file(data, id);
+        if put_own(storage, &path, bytes, Durability::Synced).await? == Put::Taken {
+            let what = "a file of blobs is there already, under a name that should be new";
+            return Err(Error::invalid(format!("{}: {what}", path.display())));
+        }
+    }
+    Ok(())
 }
 
 /// Rows that become fragments: a new file whenever one is full.

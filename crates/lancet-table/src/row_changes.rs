@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_array::{Array, RecordBatch, RecordBatchOptions, UInt64Array, new_null_array};
 use arrow_schema::{Schema, SchemaRef};
 use lancet::{RowRanges, Rows};
 use lancet_row_ids::{RowIdSequence, RowVersionSequence};
 use roaring::RoaringBitmap;
 
-use crate::columns::{CREATED_AT_VERSION, ROW_ID, TableProjection};
+use crate::columns::{CREATED_AT_VERSION, ROW_ADDRESS, ROW_ID, TableProjection};
 use crate::commit::put_deletions;
 use crate::data_writer::{FragmentWriter, remove_files};
 use crate::deletion::{DELETIONS_DIR, DeletionFile, DeletionKind};
@@ -27,7 +27,7 @@ use crate::opening::Opened;
 use crate::random;
 use crate::rebase::{NewDeletionFile, Pending, RemovedRows};
 use crate::row_ids::Stored;
-use crate::row_source::RowSource;
+use crate::row_source::{Nothing, RowSource};
 use crate::snapshot::rows_within;
 use crate::storage::Storage;
 use crate::take::{Wanted, grouped, in_order};
@@ -71,6 +71,41 @@ impl From<RowRanges> for TableRows {
 impl From<Range<u64>> for TableRows {
     fn from(range: Range<u64>) -> Self {
         Self::Ranges(range.into())
+    }
+}
+
+/// Which rows get new values.
+enum Targets {
+    /// These, in the order of the values.
+    Listed(Vec<Wanted>),
+    /// Those whose addresses stand beside the values; rows without one are new.
+    Addressed {
+        /// Rows that go.
+        deleted: Vec<Wanted>,
+    },
+}
+
+/// The rows of an update, when they are written.
+struct Moved {
+    /// In the order of their new values.
+    updated: Vec<Wanted>,
+    deleted: Vec<Wanted>,
+    inserted: u64,
+}
+
+impl Targets {
+    /// The columns that get values.
+    fn columns(&self, given: &SchemaRef) -> Result<SchemaRef> {
+        if let Self::Listed(_) = self {
+            return Ok(given.clone());
+        }
+        if given.column_with_name(ROW_ADDRESS).is_none() {
+            return Err(Error::invalid(format!(
+                "the values have no column `{ROW_ADDRESS}`, which says whose they are"
+            )));
+        }
+        let fields = given.fields().iter().filter(|field| field.name() != ROW_ADDRESS).cloned();
+        Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
     }
 }
 
@@ -119,34 +154,63 @@ impl<S: Storage> Opened<S> {
         inserts: impl RowSource,
         options: &TableWriteOptions,
     ) -> Result<(Self, TableChange)> {
-        let version = self.storage_version(options)?;
         let wanted = self.find_rows(rows).await?;
         check_distinct(&wanted)?;
+        self.update_targets(Targets::Listed(wanted), updates, inserts, options).await
+    }
+
+    /// The same for rows that the values name: these have a column with the addresses of their rows. Those without an
+    /// address are new, and come last. Rows of `deleted` go, by their addresses.
+    pub(crate) async fn merge_by_address(
+        &self,
+        rows: impl RowSource,
+        deleted: &[u64],
+        options: &TableWriteOptions,
+    ) -> Result<(Self, TableChange)> {
+        let deleted = self.reads.rows_by_address(deleted).await?;
+        let nothing = Nothing(self.reads.snapshot.schema.arrow.clone());
+        self.update_targets(Targets::Addressed { deleted }, rows, nothing, options).await
+    }
+
+    async fn update_targets(
+        &self,
+        targets: Targets,
+        updates: impl RowSource,
+        inserts: impl RowSource,
+        options: &TableWriteOptions,
+    ) -> Result<(Self, TableChange)> {
+        let version = self.storage_version(options)?;
         let schema = &self.reads.snapshot.schema;
         let file_schema = Arc::new(FileSchema::of_nodes(&schema.nodes, version)?);
         // Both are looked at before anything is written.
-        let changed = FileSchema::of_some_rows(schema, &updates.schema(), version)?;
+        let given = targets.columns(&updates.schema())?;
+        let changed = FileSchema::of_some_rows(schema, &given, version)?;
         FileSchema::of_rows(schema, &inserts.schema(), version)?;
         let mut writer =
             FragmentWriter::new(self.storage(), &self.root, file_schema.clone(), options);
         let written = async {
-            self.write_updates(&wanted, updates, &file_schema, &mut writer).await?;
+            let mut moved = self.write_updates(targets, updates, &file_schema, &mut writer).await?;
             let inserted = write_inserts(inserts, &file_schema, &mut writer).await?;
-            Ok::<_, Error>((writer.finish().await?, inserted))
+            moved.inserted = moved.inserted.saturating_add(inserted);
+            Ok::<_, Error>((writer.finish().await?, moved))
         };
-        let (mut new, rows_inserted) = match written.await {
+        let (mut new, moved) = match written.await {
             Ok(written) => written,
             Err(error) => {
                 writer.give_up().await;
                 return Err(error);
             }
         };
-        let (rows_updated, version) = (wanted.len() as u64, self.manifest().version);
-        let change = TableChange { version, rows_inserted, rows_updated, rows_deleted: 0 };
-        if new.is_empty() {
+        let change = TableChange {
+            version: self.manifest().version,
+            rows_inserted: moved.inserted,
+            rows_updated: moved.updated.len() as u64,
+            rows_deleted: moved.deleted.len() as u64,
+        };
+        if new.is_empty() && moved.deleted.is_empty() {
             return Ok((self.clone(), change));
         }
-        let opened = self.commit_update(&wanted, &mut new, changed.fields, options).await;
+        let opened = self.commit_update(&moved, &mut new, changed.fields, options).await;
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -162,15 +226,15 @@ impl<S: Storage> Opened<S> {
 
     async fn commit_update(
         &self,
-        wanted: &[Wanted],
+        moved: &Moved,
         new: &mut [Fragment],
         fields: Vec<i32>,
         options: &TableWriteOptions,
     ) -> Result<Self> {
         if self.manifest().writer_flags.contains(Flags::STABLE_ROW_IDS) {
-            self.carry_ids(wanted, new).await?;
+            self.carry_ids(&moved.updated, new).await?;
         }
-        let removal = self.removal(offsets_of(wanted)?).await?;
+        let removal = self.removal(offsets_of(moved.updated.iter().chain(&moved.deleted))?).await?;
         let update = Update {
             removed: removal.gone,
             updated: removal.updated,
@@ -293,28 +357,78 @@ impl<S: Storage> Opened<S> {
     /// Writes the new versions of rows: columns that are given, and of the others what the rows hold now.
     async fn write_updates(
         &self,
-        wanted: &[Wanted],
+        targets: Targets,
         mut updates: impl RowSource,
         schema: &FileSchema,
         writer: &mut FragmentWriter<'_, S>,
-    ) -> Result<()> {
-        let others = missing_columns(&schema.arrow, &updates.schema());
+    ) -> Result<Moved> {
+        let others = missing_columns(&schema.arrow, &targets.columns(&updates.schema())?);
         let others = TableProjection::named(&self.reads.snapshot.schema, &others)?;
-        let mut left = wanted;
+        let (mut wanted, deleted) = match targets {
+            Targets::Listed(wanted) => (wanted, None),
+            Targets::Addressed { deleted } => (Vec::new(), Some(deleted)),
+        };
+        let (mut done, mut inserted) = (0_usize, 0_u64);
         while let Some(batch) = updates.next().await {
-            let batch = batch?;
-            let Some((these, later)) = left.split_at_checked(batch.num_rows()) else {
-                return Err(wrong_number(wanted.len(), "more"));
-            };
-            left = later;
-            // Of no columns nothing has to be read.
-            let known = match others.schema().fields().is_empty() {
-                true => RecordBatch::new_empty(others.schema()),
-                false => self.take_rows(these, &others).await?,
-            };
-            writer.write(&whole_rows(schema, &[&batch, &known], batch.num_rows())?).await?;
+            let mut batch = batch?;
+            if deleted.is_some() {
+                let (known, new) = known_and_new(&batch)?;
+                if inserted > 0 && known.num_rows() > 0 {
+                    return Err(Error::invalid("rows without an address come last"));
+                }
+                wanted.extend(self.addressed(&known).await?);
+                if new.num_rows() > 0 {
+                    self.write_known(&known, &wanted, &mut done, &others, schema, writer).await?;
+                    inserted = inserted.saturating_add(new.num_rows() as u64);
+                    writer.write(&whole_rows(schema, &[&new], new.num_rows())?).await?;
+                    continue;
+                }
+                batch = known;
+            }
+            self.write_known(&batch, &wanted, &mut done, &others, schema, writer).await?;
         }
-        if left.is_empty() { Ok(()) } else { Err(wrong_number(wanted.len(), "fewer")) }
+        if done < wanted.len() {
+            return Err(wrong_number(wanted.len(), "fewer"));
+        }
+        if let Some(deleted) = &deleted {
+            check_distinct(wanted.iter().chain(deleted))?;
+        }
+        Ok(Moved { updated: wanted, deleted: deleted.unwrap_or_default(), inserted })
+    }
+
+    /// Writes new versions of the next of the rows that are wanted.
+    async fn write_known(
+        &self,
+        batch: &RecordBatch,
+        wanted: &[Wanted],
+        done: &mut usize,
+        others: &TableProjection,
+        schema: &FileSchema,
+        writer: &mut FragmentWriter<'_, S>,
+    ) -> Result<()> {
+        let end = done.saturating_add(batch.num_rows());
+        let Some(these) = wanted.get(*done..end) else {
+            return Err(wrong_number(wanted.len(), "more"));
+        };
+        *done = end;
+        // Of no columns nothing has to be read.
+        let known = match others.schema().fields().is_empty() {
+            true => RecordBatch::new_empty(others.schema()),
+            false => self.take_rows(these, others).await?,
+        };
+        writer.write(&whole_rows(schema, &[batch, &known], batch.num_rows())?).await
+    }
+
+    /// The rows whose addresses a batch has.
+    async fn addressed(&self, batch: &RecordBatch) -> Result<Vec<Wanted>> {
+        let rows = self.reads.rows_by_address(addresses(batch)?.values()).await?;
+        if rows.len() != batch.num_rows() {
+            let version = self.manifest().version;
+            return Err(Error::invalid(format!(
+                "`{ROW_ADDRESS}` has an address that is that of no row of version {version}"
+            )));
+        }
+        Ok(rows)
     }
 
     /// Columns of some rows, in their order.
@@ -353,8 +467,27 @@ impl<S: Storage> Opened<S> {
     }
 }
 
+fn addresses(batch: &RecordBatch) -> Result<&UInt64Array> {
+    let column = batch.column_by_name(ROW_ADDRESS);
+    let column = column.and_then(|array| array.as_primitive_opt::<UInt64Type>());
+    column.ok_or_else(|| Error::invalid(format!("`{ROW_ADDRESS}` is no column of addresses")))
+}
+
+/// The rows of a batch that have an address, and those that have none, which come last.
+fn known_and_new(batch: &RecordBatch) -> Result<(RecordBatch, RecordBatch)> {
+    let addresses = addresses(batch)?;
+    let new = addresses.null_count();
+    let known = batch.num_rows().saturating_sub(new);
+    if addresses.slice(0, known).null_count() > 0 {
+        return Err(Error::invalid("rows without an address come last"));
+    }
+    Ok((batch.slice(0, known), batch.slice(known, new)))
+}
+
 /// The offsets of rows, by the places of their fragments.
-fn offsets_of(wanted: &[Wanted]) -> Result<BTreeMap<usize, RoaringBitmap>> {
+fn offsets_of<'a>(
+    wanted: impl IntoIterator<Item = &'a Wanted>,
+) -> Result<BTreeMap<usize, RoaringBitmap>> {
     let mut offsets: BTreeMap<usize, RoaringBitmap> = BTreeMap::new();
     for row in wanted {
         let offset = u32::try_from(row.offset).map_err(|_| too_many_rows())?;
@@ -401,8 +534,9 @@ fn missing_columns(all: &SchemaRef, given: &SchemaRef) -> Vec<String> {
 }
 
 /// A row cannot get two new values.
-fn check_distinct(wanted: &[Wanted]) -> Result<()> {
-    let mut rows: Vec<(usize, u64)> = wanted.iter().map(|row| (row.place, row.offset)).collect();
+fn check_distinct<'a>(wanted: impl IntoIterator<Item = &'a Wanted>) -> Result<()> {
+    let rows = wanted.into_iter().map(|row| (row.place, row.offset));
+    let mut rows: Vec<(usize, u64)> = rows.collect();
     rows.sort_unstable();
     let twice = rows.iter().zip(rows.iter().skip(1)).any(|(one, next)| one == next);
     match twice {

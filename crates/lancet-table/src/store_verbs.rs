@@ -136,6 +136,36 @@ impl StoreTable {
         Ok(change)
     }
 
+    /// Gives rows new values that come with their addresses; see
+    /// [`Table::update_by_address`](crate::Table::update_by_address).
+    pub async fn update_by_address<St, E>(
+        &mut self,
+        values: RowStream<St>,
+        options: &TableWriteOptions,
+    ) -> Result<TableChange>
+    where
+        St: Stream<Item = Result<RecordBatch, E>>,
+        E: Into<Error>,
+    {
+        self.merge_by_address(values, &[], options).await
+    }
+
+    /// The same, and adds and deletes rows; see [`Table::merge_by_address`](crate::Table::merge_by_address).
+    pub async fn merge_by_address<St, E>(
+        &mut self,
+        rows: RowStream<St>,
+        deleted: &[u64],
+        options: &TableWriteOptions,
+    ) -> Result<TableChange>
+    where
+        St: Stream<Item = Result<RecordBatch, E>>,
+        E: Into<Error>,
+    {
+        let (at, change) = self.at.merge_by_address(rows.0, deleted, options).await?;
+        self.at = at;
+        Ok(change)
+    }
+
     /// Gives rows new values and adds others, in one version; see [`Table::merge`](crate::Table::merge).
     pub async fn merge<St, E, Si, F>(
         &mut self,

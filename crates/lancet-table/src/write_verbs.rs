@@ -140,6 +140,50 @@ impl Table {
         Ok(change)
     }
 
+    /// [`Table::update_with`] for rows that come with their values: these have a column `_rowaddr`, as a scan of this
+    /// version gives it. Nothing has to be known of all rows before, so that any number of them can be changed.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use lancet::arrow::array::{Int64Array, RecordBatch, RecordBatchIterator, UInt64Array};
+    /// # use lancet_table::{Table, TableWriteOptions};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let array = Int64Array::from_iter_values(0..100);
+    /// # let batch = RecordBatch::try_from_iter([("n", Arc::new(array) as _)])?;
+    /// # let rows = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+    /// # let mut table = Table::create(folder.path().join("numbers.lance"), rows)?;
+    /// let values = RecordBatch::try_from_iter([
+    ///     ("_rowaddr", Arc::new(UInt64Array::from(vec![7, 3])) as _),
+    ///     ("n", Arc::new(Int64Array::from(vec![-7, -3])) as _),
+    /// ])?;
+    /// let values = RecordBatchIterator::new([Ok(values.clone())], values.schema());
+    /// let change = table.update_by_address(values, &TableWriteOptions::default())?;
+    /// assert_eq!((change.rows_updated, table.num_rows()?), (2, 100));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update_by_address(
+        &mut self,
+        values: impl RecordBatchReader,
+        options: &TableWriteOptions,
+    ) -> Result<TableChange> {
+        self.merge_by_address(values, &[], options)
+    }
+
+    /// [`Table::update_by_address`], and adds and deletes rows, in one version. Rows whose `_rowaddr` is null are new, and
+    /// come behind the others; `deleted` are addresses of rows that go.
+    pub fn merge_by_address(
+        &mut self,
+        rows: impl RecordBatchReader,
+        deleted: &[u64],
+        options: &TableWriteOptions,
+    ) -> Result<TableChange> {
+        let (at, change) = ready(self.at.merge_by_address(Given(rows), deleted, options))?;
+        self.at = at;
+        Ok(change)
+    }
+
     /// [`Table::update`], and adds rows, in one version: what an upsert comes to when it is known which rows match.
     pub fn merge(
         &mut self,

@@ -18,7 +18,7 @@ use lancet_object_store::object_store::{
     self, CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult,
 };
-use lancet_table::{Error, RowStream, StoreTable, TableRows, TableWriteOptions};
+use lancet_table::{CompactOptions, Error, RowStream, StoreTable, TableRows, TableWriteOptions};
 
 /// What becomes of an object that is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -256,4 +256,22 @@ async fn a_store_without_conditions_is_refused() {
     let created = StoreTable::create(store, path, numbers(0..3), &options);
     let error = created.await.unwrap_err().to_string();
     assert!(error.contains("only if there is none of its name"), "{error}");
+}
+
+/// Runtimes move work from thread to thread.
+#[test]
+fn changes_can_move_between_threads() {
+    fn can_move<T: Send>(_: &T) {}
+    let (store, options) = (Arc::new(InMemory::new()), TableWriteOptions::default());
+    let rows = || numbers(0..1);
+    can_move(&StoreTable::create(store, "t".into(), rows(), &options));
+    can_move(&async |mut table: StoreTable| {
+        can_move(&table.append(rows(), &options));
+        can_move(&table.overwrite(rows(), &options));
+        can_move(&table.delete(0..1, "", &options));
+        can_move(&table.update(0..1, rows(), &options));
+        can_move(&table.merge_by_address(rows(), &[], &options));
+        can_move(&table.add_column_values(rows(), &options));
+        can_move(&table.compact(&CompactOptions::default(), &options));
+    });
 }

@@ -11,7 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader,
-    StringArray, StringViewArray,
+    StringArray, StringViewArray, UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use lancet::Version;
@@ -271,4 +271,95 @@ fn a_version_says_what_it_did() {
     assert_eq!(delete.predicate, "k between 2 and 3");
     let file = folder.path().join("_transactions").join(transaction.file_name());
     assert_eq!(fs::read(file).unwrap(), transaction.encode());
+}
+
+#[test]
+fn values_may_name_their_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    for stable in [false, true] {
+        let place = folder.path().join(format!("{stable}.lance"));
+        let options =
+            TableWriteOptions::default().with_stable_row_ids(stable).with_max_rows_per_fragment(40);
+        let mut table = Table::create_with(&place, reader(&cities(0..100)), &options).unwrap();
+        table.delete(10..20).unwrap();
+        let before = table.take(&(0..90).collect::<Vec<_>>(), ["k", "_rowid"]).unwrap();
+        // Rows of all fragments, in two batches and in no order.
+        let address = |key: i64| (key as u64 / 40) << 32 | key as u64 % 40;
+        let batch = |keys: &[i64]| {
+            let addresses = UInt64Array::from_iter_values(keys.iter().map(|key| address(*key)));
+            let names = StringArray::from_iter_values(keys.iter().map(|key| format!("new {key}")));
+            let columns = [
+                ("name", Arc::new(names) as ArrayRef),
+                ("_rowaddr", Arc::new(addresses) as ArrayRef),
+            ];
+            RecordBatch::try_from_iter(columns).unwrap()
+        };
+        let given = |lists: &[&[i64]]| {
+            let batches: Vec<_> = lists.iter().map(|keys| Ok(batch(keys))).collect();
+            let schema = batch(&[]).schema();
+            RecordBatchIterator::new(batches, schema)
+        };
+        let options = TableWriteOptions::default();
+        let values = given(&[&[99, 3, 41], &[], &[2, 80]]);
+        let change = table.update_by_address(values, &options).unwrap();
+        assert_eq!((change.version, change.rows_updated, change.rows_inserted), (3, 5, 0));
+        let all = table.take(&(0..90).collect::<Vec<_>>(), ["k", "name", "_rowid"]).unwrap();
+        let keys = all.column(0).as_primitive::<Int64Type>();
+        let (names, ids) =
+            (all.column(1).as_string::<i32>(), all.column(2).as_primitive::<UInt64Type>());
+        let old = before.column(0).as_primitive::<Int64Type>();
+        for (row, key) in keys.values().iter().enumerate() {
+            let kind = if [99, 3, 41, 2, 80].contains(key) { "new" } else { "city" };
+            assert_eq!(names.value(row), format!("{kind} {key}"));
+            if stable {
+                let at = old.values().iter().position(|k| k == key).unwrap();
+                let id = before.column(1).as_primitive::<UInt64Type>().value(at);
+                assert_eq!(ids.value(row), id, "row ids stay");
+            }
+        }
+        assert_eq!(keys.values().iter().collect::<BTreeSet<_>>().len(), 90);
+        assert!(table.verify(|_| ()).unwrap().problems.is_empty());
+
+        // Rows without an address are new, and others go in the same version.
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("_rowaddr", Arc::new(UInt64Array::from(vec![Some(address(50)), None, None]))),
+            ("k", Arc::new(Int64Array::from(vec![50, 200, 201]))),
+            ("name", Arc::new(StringArray::from(vec![Some("moved"), None, Some("201")]))),
+        ];
+        let mixed = RecordBatch::try_from_iter(columns).unwrap();
+        let change =
+            table.merge_by_address(reader(&mixed), &[address(60), address(61)], &options).unwrap();
+        assert_eq!((change.rows_updated, change.rows_inserted, change.rows_deleted), (1, 2, 2));
+        let mut keys_now = keys(&table);
+        keys_now.sort_unstable();
+        let expected = (0..10).chain(20..60).chain(62..100).chain(200..202);
+        assert_eq!(keys_now, expected.collect::<Vec<i64>>());
+        let nothing = mixed.slice(0, 0);
+        let change = table.merge_by_address(reader(&nothing), &[address(62)], &options).unwrap();
+        assert_eq!((change.version, change.rows_deleted), (5, 1));
+        let turned = RecordBatchIterator::new(
+            [Ok(mixed.slice(1, 2)), Ok(mixed.slice(0, 1))],
+            mixed.schema(),
+        );
+        let error = table.merge_by_address(turned, &[], &options).unwrap_err().to_string();
+        assert!(error.contains("come last"), "{error}");
+        assert!(table.verify(|_| ()).unwrap().problems.is_empty());
+
+        // What names no row, or one twice, leaves the table as it was.
+        let files = names_below(&place);
+        for (wrong, part) in [
+            (given(&[&[5], &[5]]), "a row is listed twice"),
+            (given(&[&[12]]), "no row of version 5"),
+            (given(&[&[4_000]]), "no row of version 5"),
+        ] {
+            let error = table.update_by_address(wrong, &options).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        let error = table.merge_by_address(given(&[&[5]]), &[address(5)], &options).unwrap_err();
+        assert!(error.to_string().contains("a row is listed twice"), "{error}");
+        let nameless = cities(0..1);
+        let error = table.update_by_address(reader(&nameless), &options).unwrap_err().to_string();
+        assert!(error.contains("no column `_rowaddr`"), "{error}");
+        assert_eq!((table.version(), names_below(&place)), (5, files));
+    }
 }

@@ -3,6 +3,7 @@
 mod columns;
 mod disk;
 mod errors;
+mod expression;
 mod files;
 mod from_first;
 mod interrupt;
@@ -17,19 +18,23 @@ mod zeros;
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Read, Write, stderr, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
+use arrow_schema::SchemaRef;
+use datafusion::datasource::DefaultTableSource;
+use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::parser::Statement as DfStatement;
 use futures::{StreamExt, TryStreamExt, stream};
+use lancet_datafusion::LanceTable;
 use tokio::runtime::Runtime;
 
 use crate::copy::Destination;
@@ -37,6 +42,7 @@ use crate::error::{Error, InFile, Result};
 use crate::format::{Format, check_is_file};
 use crate::guard::{self, guarded};
 use crate::input::Input;
+use crate::tables::Done;
 use crate::units;
 use disk::Disk;
 use errors::told;
@@ -44,11 +50,16 @@ use interrupt::Interrupt;
 use session::Resources;
 use statement::Statement;
 
+pub use expression::Expression;
+
 /// Rows of a table when nobody says how many.
 const TABLE_ROWS: u64 = 100;
 
 /// How long a query that was given up may take to clean up.
 const CLEAN_UP: Duration = Duration::from_secs(5);
+
+/// How often a change of a table is worked out again because another writer was faster.
+const ATTEMPTS: usize = 5;
 
 /// What a panic of a library is taken for.
 pub(super) const FAILED: &str = "the query failed in a library; one of its files may be damaged";
@@ -66,6 +77,10 @@ Examples:
   lancet sql \"SELECT count(*) FROM 'cities.lance@3'\"  version 3 of a Lance table; see below
   lancet sql \"SELECT _rowid, name FROM 'cities.lance'\" --with-row-id
   lancet sql \"EXPLAIN ANALYZE SELECT max(price) FROM 'orders.lance' WHERE id < 1000\"
+  lancet sql \"INSERT INTO 'cities.lance' SELECT * FROM 'more.parquet'\"
+  lancet sql \"UPDATE 'cities.lance' SET population = population + 1 WHERE name = 'Bern'\"
+  lancet sql \"DELETE FROM 'cities.lance' WHERE country IN (SELECT code FROM 'gone.csv')\"
+  lancet sql \"COPY (SELECT * FROM 'orders.lance') TO 'table.lance' OPTIONS (table true)\"
   lancet sql --file report.sql
   lancet sql < report.sql
 
@@ -77,6 +92,10 @@ A folder that is a Lance table is read as one, without its deleted rows, at its 
 the one behind an @: 'cities.lance@3' is version 3, 'cities.lance@released' a tag or a branch,
 'cities.lance@test:3' version 3 of a branch. A statement reads one version, whatever is written
 meanwhile.
+
+INSERT INTO, INSERT OVERWRITE, UPDATE, DELETE, MERGE INTO and TRUNCATE change such a table, each in
+one new version or not at all; older versions stay. COPY to a table replaces its rows and columns in a new
+version; where there is none, OPTIONS (table true) makes one instead of a file.
 
 Statements are those of DataFusion; several have semicolons between them. The rows of each are
 shown, and those of the last one go to -o OUT; the first error ends a script. Where the answer goes
@@ -217,6 +236,7 @@ impl<'a> Answers<'a> {
                 (of_batch(batch), Rc::default())
             }
             Statement::Plain(statement) => {
+                let again = statement.clone();
                 let frame = self.wait(self.frame(*statement, dots))?;
                 let plan = frame.logical_plan();
                 let is_plan = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
@@ -225,18 +245,20 @@ impl<'a> Answers<'a> {
                     LogicalPlan::Copy(_) | LogicalPlan::Dml(_) | LogicalPlan::Analyze(_)
                 );
                 let no_columns = plan.schema().fields().is_empty();
-                let mut stream = self.wait(async { frame.execute_stream().await.map_err(told) })?;
-                if writes || is_plan && destination.is_table() {
-                    let schema = stream.schema();
-                    let batches: Vec<RecordBatch> =
-                        self.wait(async { stream.try_collect().await.map_err(told) })?;
-                    // How much was written is told when it is there.
-                    self.disk.publish()?;
+                let stream: SendableRecordBatchStream = if writes {
+                    let (schema, batches) = self.write(frame, &again)?;
                     if is_plan && destination.is_table() {
                         return print_plan(&batches, out);
                     }
                     let batches = stream::iter(batches.into_iter().map(Ok));
-                    stream = Box::pin(RecordBatchStreamAdapter::new(schema, batches));
+                    Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+                } else {
+                    self.wait(async { frame.execute_stream().await.map_err(told) })?
+                };
+                if is_plan && !writes && destination.is_table() {
+                    let plan: Vec<RecordBatch> =
+                        self.wait(async { stream.try_collect().await.map_err(told) })?;
+                    return print_plan(&plan, out);
                 }
                 if no_columns {
                     return self.nothing_to_show(stream, destination);
@@ -256,6 +278,40 @@ impl<'a> Answers<'a> {
             );
         }
         Ok(())
+    }
+
+    /// Runs a statement that writes to its end. A change of a table is worked out again where another writer was faster with
+    /// one that it does not go together with.
+    fn write(
+        &self,
+        mut frame: DataFrame,
+        again: &DfStatement,
+    ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+        for attempt in 1.. {
+            let changed = changed_table(frame.logical_plan());
+            let run = async {
+                let rows = frame.execute_stream().await?;
+                Ok::<_, DataFusionError>((rows.schema(), rows.try_collect().await?))
+            };
+            match self.wait(async { Ok(run.await) })? {
+                Err(error) if attempt < ATTEMPTS && can_run_again(&error) => {
+                    self.disk.begin();
+                    frame = self.wait(self.frame(again.clone(), true))?;
+                }
+                Err(error) => return Err(told(error)),
+                Ok(done) => {
+                    // How much was written is told when it is there.
+                    self.disk.publish()?;
+                    if let Some((name, table)) = changed
+                        && let Some(change) = table.last_change()
+                    {
+                        Done::rows("sql", Path::new(&name), &change).say(self.quiet);
+                    }
+                    return Ok(done);
+                }
+            }
+        }
+        Err(Error::new("the statement was never run"))
     }
 
     /// Runs a future to its end, or up to Ctrl-C.
@@ -322,6 +378,23 @@ impl<'a> Answers<'a> {
             Some(Ok(batch.slice(0, usize::try_from(kept).unwrap_or(usize::MAX))))
         });
         (Input { schema, file_rows: None, rows: None, batches: Box::new(batches) }, more)
+    }
+}
+
+/// The Lance table that a statement changes, with its name.
+fn changed_table(plan: &LogicalPlan) -> Option<(String, LanceTable)> {
+    let LogicalPlan::Dml(statement) = plan else { return None };
+    let source = statement.target.downcast_ref::<DefaultTableSource>()?;
+    let table = source.table_provider.downcast_ref::<LanceTable>()?;
+    Some((statement.table_name.table().to_owned(), table.clone()))
+}
+
+/// Whether a change may work when it is done again on the newest version.
+fn can_run_again(error: &DataFusionError) -> bool {
+    let DataFusionError::External(cause) = error.find_root() else { return false };
+    match cause.downcast_ref() {
+        Some(lancet_table::Error::Conflict(conflict)) => conflict.can_retry,
+        _ => false,
     }
 }
 

@@ -128,11 +128,18 @@ impl<'a> Done<'a> {
             report.insert("version".into(), self.version.into());
             report.extend(self.facts.into_iter().map(|(key, value)| (key.to_owned(), value)));
             writeln!(out, "{:#}", Value::Object(report))?;
-        } else if !quiet {
+        } else {
+            self.say(quiet);
+        }
+        Ok(())
+    }
+
+    /// Tells it to people.
+    pub fn say(&self, quiet: bool) {
+        if !quiet {
             let version =
                 self.version.map_or_else(String::new, |version| format!(" version {version}:"));
             terminal::tell(&format!("{}:{version} {}", self.table.display(), self.line));
         }
-        Ok(())
     }
 }

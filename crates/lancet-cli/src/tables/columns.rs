@@ -2,7 +2,9 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema};
 use clap::ArgGroup;
 use lancet_table::{Table, TableWriteOptions};
@@ -13,6 +15,7 @@ use super::source::{Failure, Rows, SourceArgs};
 use crate::error::{Error, Result};
 use crate::places::InTable;
 use crate::signals::Cancel;
+use crate::sql::Expression;
 use crate::{input, progress};
 
 const ADD: &str = "\
@@ -20,10 +23,12 @@ Examples:
   lancet table add-column cities.lance --name country --value CH
   lancet table add-column cities.lance --name zip --value 3000 --type string
   lancet table add-column cities.lance --name mayor --null --type string
+  lancet table add-column cities.lance --name density --expr \"population / area\"
+  lancet table add-column cities.lance --name key --expr \"upper(country || name)\" --type string
   lancet table add-column cities.lance --values embeddings.arrow
 
-A file of values has one row for each row of the table, in the order of `lancet cat`, and the new
-columns. Without --type a value is what it would be in a CSV file. Columns of nulls are added
+An expression is SQL over the columns of a row, whose names are taken as they are written. A file of
+values has one row for each row of the table, in the order of `lancet cat`, and the new columns. Without --type a value is what it would be in a CSV file. Columns of nulls are added
 without writing a file.";
 
 const DROP: &str = "\
@@ -56,6 +61,9 @@ pub struct AddArgs {
     /// The value that all rows get
     #[arg(long, value_name = "VALUE", group = "what", allow_hyphen_values = true)]
     value: Option<String>,
+    /// An SQL expression over the other columns, worked out for each row
+    #[arg(long, value_name = "SQL", group = "what", allow_hyphen_values = true)]
+    expr: Option<String>,
     /// All rows get null
     #[arg(long, group = "what", requires = "data_type")]
     null: bool,
@@ -114,7 +122,10 @@ pub fn add(args: &AddArgs, quiet: bool, out: &mut dyn Write) -> Result<()> {
             failed.or(table.add_column_values(rows, &options), &args.table)?;
             names
         }
-        None => vec![add_constant(args, &mut table, &options)?],
+        None => vec![match &args.expr {
+            Some(text) => add_calculated(args, text, &mut table, &options)?,
+            None => add_constant(args, &mut table, &options)?,
+        }],
     };
     bar.finish_and_clear();
     let line = format!("added {}", shown(&names));
@@ -144,6 +155,31 @@ fn add_constant(args: &AddArgs, table: &mut Table, options: &TableWriteOptions) 
         }
     }
     .in_table(&args.table)?;
+    Ok(name)
+}
+
+/// Adds a column with a value for each row, and gives its name.
+fn add_calculated(
+    args: &AddArgs,
+    text: &str,
+    table: &mut Table,
+    options: &TableWriteOptions,
+) -> Result<String> {
+    let name = args.name.clone().unwrap_or_default();
+    let refused = |message| Error::usage(format!("--expr: {message}"));
+    let expression = Expression::new(text, &table.schema(), args.data_type.as_ref());
+    let expression = expression.map_err(refused)?;
+    let data_type = expression.data_type().clone();
+    if data_type == DataType::Null {
+        return Err(refused("is always null; say of which --type, as in string or int64".into()));
+    }
+    let new = Arc::new(Schema::new(vec![Field::new(&name, data_type, true)]));
+    let values = |rows: &RecordBatch| {
+        let values = expression.values(rows)?;
+        Ok(RecordBatch::try_new(new.clone(), vec![values])?)
+    };
+    let from = expression.columns().to_vec();
+    table.add_columns(new.clone(), from, values, options).in_table(&args.table)?;
     Ok(name)
 }
 

@@ -1,4 +1,5 @@
-//! Conditions on rows, as `--where` takes them: a small part of SQL, which lancet's own filters answer exactly.
+//! Conditions on rows that need no SQL: a small part of it, which lancet's own filters answer exactly, and with the help of
+//! zone maps. What they say they say in SQL too.
 //!
 //! ```text
 //! condition  = all { OR all }
@@ -17,16 +18,10 @@ use super::tokens::{Token, tokens};
 
 /// Conditions that nest deeper are not read.
 const MAX_DEPTH: usize = 64;
-/// What there is, for who writes something else.
-const KNOWN: &str = "conditions compare a column with a value (=, !=, <, <=, >, >=), IN a list or IS NULL, \
-                     joined by AND, OR and NOT; for others, find the rows with `lancet sql \"SELECT _rowid \
-                     ...\" --with-row-id` and give their ids";
 
 /// A condition, before it is known what the columns are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
-    /// As it was written.
-    pub text: String,
     root: Node,
 }
 
@@ -45,12 +40,11 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let refused = |message: String| format!("{message}; {KNOWN}");
-        let mut parser = Parser { tokens: tokens(text).map_err(refused)?, at: 0, depth: 0 };
-        let root = parser.condition().map_err(refused)?;
+        let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0 };
+        let root = parser.condition()?;
         match parser.next() {
-            None => Ok(Self { text: text.to_owned(), root }),
-            Some(_) => Err(refused(format!("`{text}` goes on where it should end"))),
+            None => Ok(Self { root }),
+            Some(_) => Err(format!("`{text}` goes on where it should end")),
         }
     }
 }
@@ -231,32 +225,6 @@ fn is_keyword(word: &str) -> bool {
     KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
 }
 
-/// One `--set`: a column and the value that it gets.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Assignment {
-    pub column: String,
-    pub value: Literal,
-}
-
-impl FromStr for Assignment {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let help = "write COLUMN=VALUE, where the value is a number, a text in single quotes, true, false or \
-                    null; calculate others with `lancet sql` into a file, and `lancet table merge` it";
-        let refused = |message: String| format!("{message}; {help}");
-        let mut tokens = tokens(text).map_err(refused)?.into_iter();
-        let column = match tokens.next() {
-            Some(Token::Name(name) | Token::Word(name)) => name,
-            _ => return Err(help.into()),
-        };
-        match (tokens.next(), tokens.next().as_ref().and_then(Literal::of), tokens.next()) {
-            (Some(Token::Op(Comparison::Eq)), Some(value), None) => Ok(Self { column, value }),
-            _ => Err(help.into()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use arrow_schema::Field;
@@ -324,16 +292,5 @@ mod tests {
         let deep = format!("{}n = 1{}", "(".repeat(10_000), ")".repeat(10_000));
         assert!(filter(&deep).unwrap_err().contains("nests deeper"));
         assert!(filter(&format!("{}ok", "not ".repeat(10_000))).is_err());
-    }
-
-    #[test]
-    fn assignments() {
-        let set = |text: &str| text.parse::<Assignment>();
-        assert_eq!(set("n=3").unwrap().value, Literal::Number("3".into()));
-        assert_eq!(set("a.city = 'it''s'").unwrap().column, "a.city");
-        assert_eq!(set("n=NULL").unwrap().value, Literal::Null);
-        for bad in ["n", "n=", "n=m", "n=1+1", "n>1", "=1", "n=1 2"] {
-            assert!(set(bad).unwrap_err().contains("COLUMN=VALUE"), "{bad}");
-        }
     }
 }

@@ -7,7 +7,7 @@ use clap::ArgGroup;
 use lancet_table::TableRows;
 
 use super::change::{ChangeArgs, Done};
-use super::condition::Condition;
+use super::clause::Where;
 use super::select;
 use crate::error::Result;
 use crate::places::InTable;
@@ -20,9 +20,13 @@ Examples:
   lancet table delete cities.lance --where \"country = 'CH' AND population < 1000\"
   lancet table delete cities.lance --where \"founded < '1900-01-01' OR mayor IS NULL\"
   lancet table delete cities.lance --where \"address.zip IN ('3000', '3001')\" -m 'duplicates'
+  lancet table delete cities.lance --where \"lower(name) LIKE 'test%' OR population % 10 = 7\"
   lancet table delete cities.lance --rows 0,7,100..110
   lancet table delete cities.lance --row-ids 17,4
   lancet table restore cities.lance --version 3        takes it back
+
+Names of columns are taken as they are written. Rows for which a condition is null stay. For
+conditions with other tables in them there is `lancet sql \"DELETE FROM 'cities.lance' WHERE ...\"`.
 
 Deleted rows stay in the files, and in older versions, until `lancet table compact` and
 `lancet table cleanup`.";
@@ -33,9 +37,9 @@ Deleted rows stay in the files, and in older versions, until `lancet table compa
 pub struct Args {
     /// Folder of the table
     table: PathBuf,
-    /// Rows for which a condition holds: comparisons with values, IN, IS NULL, AND, OR, NOT
+    /// Rows for which a condition of SQL holds; without SQL: comparisons with values, IN, IS NULL, AND, OR, NOT
     #[arg(long = "where", value_name = "CONDITION", group = "which")]
-    condition: Option<Condition>,
+    condition: Option<Where>,
     /// Rows by their numbers, as `lancet cat` counts them from 0: 5,9,100..110
     #[arg(short, long, value_parser = RowList::parse, group = "which")]
     rows: Option<RowList>,
@@ -52,7 +56,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     let options = args.change.options(&bar, &cancel);
     let change = match (&args.condition, &args.row_ids, &args.rows) {
         (Some(condition), _, _) => args.change.on_newest(&args.table, |table| {
-            let rows = select::matching(table, Some(condition), &cancel)?;
+            let rows = select::matching(table, condition, &cancel)?;
             table.delete_with(rows, &condition.text, &options)
         })?,
         (None, Some(ids), _) => {

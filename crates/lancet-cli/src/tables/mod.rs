@@ -2,6 +2,7 @@
 
 mod branch;
 mod change;
+mod clause;
 mod cleanup;
 mod columns;
 mod compact;
@@ -17,6 +18,9 @@ mod tokens;
 mod update;
 mod write;
 
+#[cfg(feature = "sql")]
+pub use change::Done;
+
 use std::io::Write;
 
 use clap::Subcommand;
@@ -28,6 +32,7 @@ Examples:
   lancet table create cities.lance 'part-*.csv' --stable-row-ids
   lancet table append cities.lance more.parquet
   lancet table delete cities.lance --where \"country = 'CH' AND population < 1000\"
+  lancet table update cities.lance --set \"population = population + 1\" --where \"name = 'Bern'\"
   lancet table merge cities.lance census.csv --on country,name
   lancet table tag cities.lance census-2024
   lancet table compact cities.lance

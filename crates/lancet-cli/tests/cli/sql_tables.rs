@@ -111,3 +111,77 @@ fn errors_say_what_to_do() {
     unpacked(&dir, "broken_data_file_cut");
     failed("SELECT * FROM 't.lance'", "t.lance/data/");
 }
+
+/// The rows of a table, sorted: a change moves them.
+fn lines(dir: &Dir, table: &str) -> Vec<String> {
+    let text = dir.lancet(&format!("cat {table} --format csv")).ok();
+    let mut lines: Vec<String> = text.lines().skip(1).map(Into::into).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn statements_change_tables() {
+    let dir = Dir::new("sql-table-changes");
+    dir.write("t.csv", "id,name\n1,a\n2,\n3,c\n");
+    dir.write("gone.csv", "id\n3\n7\n");
+    // A file, unless a table is asked for.
+    let copied = sql(&dir, "COPY (FROM 't.csv') TO 't.lance' OPTIONS (table true)", "--format csv");
+    assert_eq!(copied.ok(), "count\n3\n");
+    sql(&dir, "COPY (FROM 't.csv') TO 'f.lance'", "").ok();
+    assert!(dir.path("f.lance").is_file() && dir.path("t.lance/_versions").is_dir());
+
+    let done = |query: &str, count: u64, told: &str| {
+        let ran = sql(&dir, query, "--format csv");
+        assert_eq!(ran.stdout, format!("count\n{count}\n"), "{query}: {}", ran.stderr);
+        assert_eq!(ran.stderr, format!("{told}\n"), "{query}");
+    };
+    done("INSERT INTO 't.lance' VALUES (4, 'd')", 1, "t.lance: version 2: 1 row added");
+    done("INSERT INTO 't.lance' FROM 't.csv' WHERE id = 1", 1, "t.lance: version 3: 1 row added");
+    done(
+        "UPDATE 't.lance' SET id = id * 10, name = coalesce(name, 'none') WHERE id > 1",
+        3,
+        "t.lance: version 4: 3 rows updated",
+    );
+    assert_eq!(lines(&dir, "t.lance"), ["1,a", "1,a", "20,none", "30,c", "40,d"]);
+    done(
+        "DELETE FROM 't.lance' WHERE id IN (SELECT id * 10 FROM 'gone.csv')",
+        1,
+        "t.lance: version 5: 1 row deleted",
+    );
+    done("DELETE FROM 't.lance' WHERE false", 0, "t.lance: version 5: no rows changed");
+    assert_eq!(lines(&dir, "t.lance"), ["1,a", "1,a", "20,none", "40,d"]);
+    assert_eq!(lines(&dir, "t.lance --version 1"), ["1,a", "2,", "3,c"]);
+    done(
+        "INSERT OVERWRITE 't.lance' SELECT id, 'z' FROM 't.lance@1'",
+        3,
+        "t.lance: version 6: 3 rows added, 4 rows deleted",
+    );
+    // A script goes on with what it has changed.
+    let script = "DELETE FROM 't.lance' WHERE id = 1; INSERT INTO 't.lance' VALUES (9, 'y'); \
+                  SELECT sum(id) AS n FROM 't.lance'";
+    let ran = sql(&dir, script, "--format csv -q");
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("count\n1\ncount\n1\nn\n14\n", ""));
+    let external = "CREATE EXTERNAL TABLE x STORED AS LANCE LOCATION 't.lance/'; \
+                    DELETE FROM x WHERE id = 9; SELECT count(*) AS n FROM x";
+    let ran = sql(&dir, external, "--format csv");
+    assert_eq!(ran.stdout, "count\n1\nn\n2\n", "{}", ran.stderr);
+    assert_eq!(ran.stderr, "x: version 9: 1 row deleted\n");
+    dir.lancet("verify t.lance --all-versions").ok();
+
+    let before = lines(&dir, "t.lance");
+    for (query, part) in [
+        (
+            "DELETE FROM 't.lance@1' WHERE id = 1",
+            "only the newest version of a table can be changed",
+        ),
+        ("UPDATE 't.lance' SET id = 1 / (id - 2)", "no new value for `id`"),
+        ("UPDATE 't.lance' SET nobody = 1", "there is no column `nobody`"),
+        ("INSERT INTO 't.lance' SELECT 1", "Column count"),
+        ("DELETE FROM 'f.lance' WHERE id = 1", "not supported"),
+    ] {
+        let error = sql(&dir, query, "").failed();
+        assert!(error.contains(part), "{query}: {error}");
+    }
+    assert_eq!(lines(&dir, "t.lance"), before);
+}

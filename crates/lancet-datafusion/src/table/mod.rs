@@ -5,6 +5,7 @@
 //! of such files back into fragments.
 
 mod catalog;
+mod change;
 mod factory;
 mod find;
 mod open;
@@ -12,12 +13,12 @@ mod options;
 mod statistics;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{exec_err, project_schema};
+use datafusion::common::{exec_err, not_impl_err, plan_err, project_schema};
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
@@ -25,22 +26,27 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::logical_expr::{Expr, TableType};
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::logical_expr::{Expr, TableType, WriteOp};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
-use lancet_table::At;
+use lancet_table::{At, TableChange};
 use object_store::path::Path;
 use tokio::sync::Mutex;
 
 use crate::source::LanceSource;
 
 pub(crate) use catalog::with_tables;
+pub(crate) use change::{CopySink, TableChanges};
 pub use factory::LanceTableFactory;
 pub(crate) use find::{check_is_file, is_table};
 pub use open::OpenTable;
 pub use options::LanceTableOptions;
 
 /// A Lance table: one of its versions, or for each query the latest one.
+///
+/// Statements can change it, unless a version or a tag was asked for: `INSERT`, `UPDATE`, `DELETE`, each in one new version.
+/// The table moves to that version.
 ///
 /// ```no_run
 /// # use datafusion::datasource::listing::ListingTableUrl;
@@ -57,6 +63,7 @@ pub use options::LanceTableOptions;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Clone)]
 pub struct LanceTable {
     store: ObjectStoreUrl,
     path: Path,
@@ -67,7 +74,9 @@ pub struct LanceTable {
     schema: SchemaRef,
     /// Whether a query reads the latest version there is when it is planned.
     follows: bool,
-    now: Mutex<Option<Now>>,
+    /// Clones are the same table.
+    now: Arc<Mutex<Option<Now>>>,
+    changed: Arc<StdMutex<Option<TableChange>>>,
 }
 
 /// The version that queries read now.
@@ -96,8 +105,9 @@ impl LanceTable {
         let asked = options.at().clone();
         let table = OpenTable::open(runtime, store.clone(), path.clone(), options).await?;
         let (schema, options) = (table.schema(runtime).await?, table.options().clone());
-        let now = Mutex::new(Some(Now { table: Arc::new(table), query: None }));
-        Ok(Self { store, path, options, asked, schema, follows: false, now })
+        let now = Arc::new(Mutex::new(Some(Now { table: Arc::new(table), query: None })));
+        let changed = Arc::default();
+        Ok(Self { store, path, options, asked, schema, follows: false, now, changed })
     }
 
     /// A table that was opened elsewhere, and has this schema. It is opened again by the first query.
@@ -108,7 +118,8 @@ impl LanceTable {
         schema: SchemaRef,
     ) -> Self {
         let asked = options.at().clone();
-        Self { store, path, options, asked, schema, follows: true, now: Mutex::default() }
+        let (now, changed) = Default::default();
+        Self { store, path, options, asked, schema, follows: true, now, changed }
     }
 
     /// Lets each query read the version that is the latest when it is planned: of the table, of the branch or of the tag
@@ -130,9 +141,14 @@ impl LanceTable {
         &self.path
     }
 
-    /// The options that it is opened with. They name the version that queries read, or what they follow.
+    /// The options that it is opened with. They name the version that was opened, or what queries follow.
     pub fn options(&self) -> &LanceTableOptions {
         &self.options
+    }
+
+    /// What the last statement that changed this table did, and which version it made.
+    pub fn last_change(&self) -> Option<TableChange> {
+        *self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The version that a query is to read.
@@ -164,6 +180,50 @@ impl LanceTable {
         Ok(table)
     }
 
+    /// Fails unless the newest version was asked for: an older one cannot be changed.
+    fn check_can_change(&self) -> Result<()> {
+        let asked = match &self.asked {
+            At::Latest | At::Branch(_) => return Ok(()),
+            At::Version(version) => format!("version {version}"),
+            At::BranchVersion(branch, version) => format!("version {version} of `{branch}`"),
+            At::Tag(tag) => format!("the version that `{tag}` names"),
+            _ => "an older version".into(),
+        };
+        plan_err!(
+            "{}: only the newest version of a table can be changed, and {asked} was asked for; name \
+             the table without a version",
+            self.path
+        )
+    }
+
+    /// Fails if there are columns that nobody can give values.
+    fn check_can_insert(&self) -> Result<()> {
+        let shown = self.options.row_columns();
+        match shown.is_empty() {
+            true => Ok(()),
+            false => plan_err!(
+                "{}: its columns {} are made by the table; name it without them to add rows",
+                self.path,
+                shown.join(", ")
+            ),
+        }
+    }
+
+    /// Notes a change, and reads the version that it made from now on. An error here must not look like one of the change:
+    /// who then reads the version before can open the table again.
+    async fn changed(&self, from: &OpenTable, change: TableChange, runtime: &RuntimeEnv) {
+        *self.changed.lock().unwrap_or_else(PoisonError::into_inner) = Some(change);
+        let made = match from.options().at() {
+            At::BranchVersion(branch, _) => At::BranchVersion(branch.clone(), change.version),
+            _ => At::Version(change.version),
+        };
+        let Ok(Some(newer)) = from.newer(runtime, &made).await else { return };
+        // Whoever else has written may have changed the columns.
+        if newer.schema(runtime).await.is_ok_and(|schema| schema == self.schema) {
+            *self.now.lock().await = Some(Now { table: Arc::new(newer), query: None });
+        }
+    }
+
     fn is_current(&self, known: &Now, query: Option<i64>) -> bool {
         let is_fixed = matches!(self.options.at(), At::Version(_) | At::BranchVersion(..));
         !self.follows || is_fixed || query.is_some() && known.query == query
@@ -187,30 +247,86 @@ impl TableProvider for LanceTable {
         _filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let open = self.now(state).await?;
-        let fragments = open.fragments(state.runtime_env()).await?;
-        if fragments.is_empty() {
-            return Ok(Arc::new(EmptyExec::new(project_schema(&self.schema, projection)?)));
-        }
-        let all: Vec<usize> = (0..self.schema.fields().len()).collect();
-        let columns = projection.unwrap_or(&all);
-        // A query with a limit may end long before it would have opened all files.
-        let wanted: &[usize] = if limit.is_some() { &[] } else { columns };
-        let statistics = statistics::of_table_columns(&open, &self.schema, wanted, state).await?;
-        let groups = shared_out(fragments, state.config().target_partitions());
-        let source = LanceSource::new(TableSchema::from(self.schema.clone()))
-            .with_read_options(self.options.read_options().clone())
-            .with_table(open.clone());
-        let scan = FileScanConfigBuilder::new(self.store.clone(), Arc::new(source))
-            .with_file_groups(groups)
-            .with_statistics(statistics)
-            .with_limit(limit)
-            .with_projection_indices(projection.cloned())?
-            .build();
-        // What was asked for to plan is not part of the scan.
-        let _ = open.counter().take();
-        Ok(DataSourceExec::from_data_source(scan))
+        scan(self.now(state).await?, &self.schema, state, projection, limit).await
     }
+
+    /// Adds rows, or replaces all of them; columns are found by name.
+    async fn insert_into(
+        &self,
+        state: &dyn Session,
+        input: Arc<dyn ExecutionPlan>,
+        op: InsertOp,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.check_can_change()?;
+        self.check_can_insert()?;
+        let change = match op {
+            InsertOp::Append => change::Change::Append,
+            InsertOp::Overwrite => change::Change::Overwrite,
+            InsertOp::Replace => {
+                return not_impl_err!(
+                    "Lance tables have no keys by which rows could be replaced; MERGE INTO names them"
+                );
+            }
+        };
+        let version = self.now(state).await?;
+        Ok(change::plan(self.clone(), version, change, input))
+    }
+
+    /// Deletes the rows for which all filters are true. Statements come here only through sessions that
+    /// [`register`](crate::register) did not prepare, and are refused: of their conditions only a part arrives.
+    async fn delete_from(
+        &self,
+        state: &dyn Session,
+        filters: Vec<Expr>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        change::by_filters(self, state, WriteOp::Delete, Vec::new(), filters).await
+    }
+
+    /// Gives rows new values where all filters are true; see [`LanceTable::delete_from`](TableProvider::delete_from).
+    async fn update(
+        &self,
+        state: &dyn Session,
+        assignments: Vec<(String, Expr)>,
+        filters: Vec<Expr>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        change::by_filters(self, state, WriteOp::Update, assignments, filters).await
+    }
+
+    async fn truncate(&self, state: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+        change::by_filters(self, state, WriteOp::Truncate, Vec::new(), Vec::new()).await
+    }
+}
+
+/// The scan of a version that has this schema.
+async fn scan(
+    open: Arc<OpenTable>,
+    schema: &SchemaRef,
+    state: &dyn Session,
+    projection: Option<&Vec<usize>>,
+    limit: Option<usize>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let fragments = open.fragments(state.runtime_env()).await?;
+    if fragments.is_empty() {
+        return Ok(Arc::new(EmptyExec::new(project_schema(schema, projection)?)));
+    }
+    let all: Vec<usize> = (0..schema.fields().len()).collect();
+    let columns = projection.unwrap_or(&all);
+    // A query with a limit may end long before it would have opened all files.
+    let wanted: &[usize] = if limit.is_some() { &[] } else { columns };
+    let statistics = statistics::of_table_columns(&open, schema, wanted, state).await?;
+    let groups = shared_out(fragments, state.config().target_partitions());
+    let source = LanceSource::new(TableSchema::from(schema.clone()))
+        .with_read_options(open.options().read_options().clone())
+        .with_table(open.clone());
+    let scan = FileScanConfigBuilder::new(open.store().clone(), Arc::new(source))
+        .with_file_groups(groups)
+        .with_statistics(statistics)
+        .with_limit(limit)
+        .with_projection_indices(projection.cloned())?
+        .build();
+    // What was asked for to plan is not part of the scan.
+    let _ = open.counter().take();
+    Ok(DataSourceExec::from_data_source(scan))
 }
 
 /// Fragments in at most so many groups of about the same size, in their order.

@@ -78,6 +78,20 @@ impl OpenTable {
         }))
     }
 
+    /// The same version, whose rows have their addresses beside them.
+    pub(super) async fn with_addresses(&self, runtime: &RuntimeEnv) -> Result<Self> {
+        let table = self.opened(runtime).await?.table.clone();
+        let options = self.options.clone().with_row_addresses(true);
+        let schema = options.schema(&table.schema())?;
+        Ok(Self {
+            store: self.store.clone(),
+            path: self.path.clone(),
+            options,
+            counter: self.counter.clone(),
+            table: OnceCell::new_with(Some(Opened { table, schema })),
+        })
+    }
+
     /// The store that the table lies in.
     pub fn store(&self) -> &ObjectStoreUrl {
         &self.store

@@ -16,7 +16,7 @@ use datafusion::common::{config_datafusion_err, plan_err};
 use datafusion::error::Result;
 use lancet::ReadOptions;
 use lancet_table::columns::{CREATED_AT_VERSION, LAST_UPDATED_AT_VERSION, ROW_ADDRESS, ROW_ID};
-use lancet_table::{At, Limits, TableOptions};
+use lancet_table::{At, Limits, TableOptions, TableWriteOptions};
 
 /// The beginning of the names of options.
 const PREFIX: &str = "table.";
@@ -30,6 +30,7 @@ pub struct LanceTableOptions {
     row_addresses: bool,
     row_versions: bool,
     bases: Vec<(PathBuf, PathBuf)>,
+    write: TableWriteOptions,
 }
 
 impl LanceTableOptions {
@@ -86,6 +87,13 @@ impl LanceTableOptions {
         self
     }
 
+    /// How statements write to the table: its files, messages, how often a commit is tried.
+    #[must_use]
+    pub fn with_write_options(mut self, options: TableWriteOptions) -> Self {
+        self.write = options;
+        self
+    }
+
     /// What [`LanceTableOptions::with_version`] sets.
     pub fn at(&self) -> &At {
         &self.at
@@ -114,6 +122,11 @@ impl LanceTableOptions {
     /// The folders that the table may read: where they were, and where they are.
     pub fn bases(&self) -> &[(PathBuf, PathBuf)] {
         &self.bases
+    }
+
+    /// What [`LanceTableOptions::with_write_options`] sets.
+    pub fn write_options(&self) -> &TableWriteOptions {
+        &self.write
     }
 
     /// What the options of a statement say; those that do not begin with `table.` are for others.
@@ -184,20 +197,25 @@ impl LanceTableOptions {
     /// The columns of a table with those that rows have of themselves. What is said of the table as a whole is left
     /// out, as with files.
     pub(crate) fn schema(&self, fields: &Schema) -> Result<SchemaRef> {
-        let columns = [
-            (self.row_ids, ROW_ID),
-            (self.row_addresses, ROW_ADDRESS),
-            (self.row_versions, CREATED_AT_VERSION),
-            (self.row_versions, LAST_UPDATED_AT_VERSION),
-        ];
         let mut all: Vec<_> = fields.fields().iter().cloned().collect();
-        for (_, name) in columns.into_iter().filter(|(wanted, _)| *wanted) {
+        for name in self.row_columns() {
             if fields.column_with_name(name).is_some() {
                 return plan_err!("the table has a field `{name}` of its own");
             }
             all.push(Arc::new(Field::new(name, DataType::UInt64, true)));
         }
         Ok(Arc::new(Schema::new(all)))
+    }
+
+    /// The columns that rows have of themselves, where they are asked for.
+    pub(crate) fn row_columns(&self) -> Vec<&'static str> {
+        let columns = [
+            (self.row_ids, ROW_ID),
+            (self.row_addresses, ROW_ADDRESS),
+            (self.row_versions, CREATED_AT_VERSION),
+            (self.row_versions, LAST_UPDATED_AT_VERSION),
+        ];
+        columns.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect()
     }
 }
 

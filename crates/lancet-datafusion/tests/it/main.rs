@@ -18,7 +18,9 @@ mod reads;
 mod replaced;
 #[path = "../../../lancet/tests/support/small.rs"]
 mod small;
+mod table_changes;
 mod table_filters;
+mod table_histories;
 mod table_names;
 mod table_plans;
 mod tables;
