@@ -176,6 +176,28 @@ mod tests {
         Operation::Delete(Delete { updated: updated.to_vec(), ..Delete::default() })
     }
 
+    /// Whatever the reference did: no version says that the one before it is another.
+    #[test]
+    fn versions_of_the_reference_follow_each_other() {
+        let limits = Default::default();
+        let (mut follows, mut silent) = (0, 0);
+        for (folder, versions) in crate::golden::histories() {
+            for (version, file) in &versions {
+                let Some(next) = versions.get(&(version + 1)) else { continue };
+                let made = |file: &crate::version_file::VersionFile| {
+                    Some(file.transaction(&limits).ok()??.operation)
+                };
+                let Some((one, other)) = made(file).zip(made(next)) else { continue };
+                match evidence((&file.manifest, &one), (&next.manifest, &other)) {
+                    Evidence::Follows => follows += 1,
+                    Evidence::Silent => silent += 1,
+                    Evidence::Differs => panic!("{folder}: {version}: {one}, then {other}"),
+                }
+            }
+        }
+        assert!(follows > 5 && silent > 0, "{follows} follow, {silent} do not tell");
+    }
+
     #[test]
     fn rows_that_are_there_or_not() {
         let (base, ours) = (fragment(0, "base"), fragment(1, "ours"));
