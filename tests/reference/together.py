@@ -2,8 +2,7 @@
 
     together.py --change change_table [--seconds 20] [--writers 4] [--seed N]
 
-Every writer adds rows under keys of its own and deletes some of them again; the reference compacts, too. What was acknowledged
-is noted. In the end every row that was added and not deleted must be there once, and none that was deleted.
+Every writer adds rows under keys of its own, deletes some of them again and compacts the table. What was acknowledged is noted. In the end every row that was added and not deleted must be there once, and none that was deleted.
 """
 import argparse
 import json
@@ -125,7 +124,12 @@ class Lancet:
             notes.deleted(keys)
 
     def step(self, notes):
-        if notes.present and random.random() < 0.4:
+        chance = random.random()
+        if chance < 0.1:
+            answer = self.run(do='compact', target=200)
+            if answer is not None and 'error' in answer and not answer['can_retry']:
+                complain(answer)
+        elif notes.present and chance < 0.45:
             self.delete(notes)
         else:
             self.append(notes)

@@ -39,6 +39,7 @@ pub(crate) fn add_all(steps: &mut Steps) {
         together.arg("--change").arg(example("change_table")?).args(["--seconds", "15"]);
         run(together)
     });
+    add_kills(steps, &["--count", "40"]);
     add_script(steps, "queries, beside DuckDB and for the reference", "sql.py", &[]);
 }
 
@@ -59,7 +60,17 @@ pub(crate) fn compare() -> Result<()> {
     });
     add_programs(&mut steps);
     add_random(&mut steps, &REST);
+    add_kills(&mut steps, &["--count", "300", "--seed", "1"]);
     steps.run()
+}
+
+fn add_kills(steps: &mut Steps, options: &'static [&'static str]) {
+    steps.add("a writer that is killed at any moment", move || {
+        let mut kills = script("kills.py")?;
+        kills.arg("--change").arg(example("change_table")?);
+        kills.arg("--maintain").arg(example("maintain_table")?).args(options);
+        run(kills)
+    });
 }
 
 /// What the scripts run in and what they drive.

@@ -18,7 +18,6 @@ use crate::cleanup_plan::{CleanupOptions, Named, Sorted, Whose, sort};
 use crate::data_file::DATA_DIR;
 use crate::deletion::DELETIONS_DIR;
 use crate::error::{Problem, Result};
-use crate::flags;
 use crate::indexes::INDICES_DIR;
 use crate::manifest::Manifest;
 use crate::names::{Naming, VERSIONS_DIR, VersionName};
@@ -86,7 +85,7 @@ impl<S: Storage> Opened<S> {
             let Some(file) = self.read_there(&self.root, *name).await? else { continue };
             let broken = |problem: Problem| problem.in_file(&file.manifest.file);
             // Other writers may name files in ways that are not known here.
-            flags::check_writable(file.manifest.writer_flags).map_err(broken)?;
+            file.manifest.check_writable().map_err(broken)?;
             let written = written_at(&file.manifest, entry);
             let is_kept = name.naming == Naming::Detached
                 || pinned.contains(version)
@@ -139,15 +138,17 @@ impl<S: Storage> Opened<S> {
                     removed.push((*name, *entry, file.bytes));
                 }
             }
-            let pinned = self.pinned().await?;
+            let pinned = self.pinned().await;
             for (name, entry, bytes) in removed {
-                if pinned.contains(&name.version) {
+                // Where the names cannot be read, any of them may have one.
+                if pinned.as_ref().is_ok_and(|pinned| !pinned.contains(&name.version)) {
+                    gone.push((name, entry));
+                } else {
                     let path = version_path(&self.root, name);
                     put_own(storage, &path, bytes, Durability::Synced).await?;
-                } else {
-                    gone.push((name, entry));
                 }
             }
+            pinned?;
         }
         storage.sync_folder(&folder).await?;
         // A slow writer may have put an older note back.

@@ -148,17 +148,17 @@ impl<S: Storage> Commit<'_, S> {
             read => read?,
         };
         let is_ours = |other: &&Committed| other.transaction.uuid == pending.transaction.uuid;
+        let naming = versions.naming().unwrap_or(Naming::V2);
         if let Some(ours) = theirs.iter().find(is_ours) {
-            let name = versions.get(ours.version);
-            let name = name.ok_or_else(|| self.gone(&pending, ours.version))?;
+            let name = VersionName { version: ours.version, naming };
             let manifest = self.at.version_file(name).await?.manifest;
+            let versions = versions.with(name.version, naming);
             return Ok(Attempt::Done(Box::new(self.at.moved_to(versions, manifest)?)));
         }
         let ready = self.rebased(&pending, &latest, &theirs).await?;
         for file in &ready.files {
             put_deletions(storage, root, file).await?;
         }
-        let naming = versions.naming().unwrap_or(Naming::V2);
         let version = ready.next.manifest.version;
         let path = root.join(VERSIONS_DIR).join(file_name(version, naming));
         let (next, transaction) = (ready.next, &ready.pending.transaction);
@@ -222,8 +222,12 @@ impl<S: Storage> Commit<'_, S> {
         };
         let mut theirs = Vec::new();
         for version in self.checked.saturating_add(1)..latest.version {
-            let name = versions.get(version).ok_or_else(|| unknown_change(ours, version))?;
-            let file = self.at.version_file(name).await?;
+            // A version that comes while a folder is listed may be left out, with a newer one in the list.
+            let name = VersionName { version, naming: latest.naming };
+            let file = match self.at.version_file(name).await {
+                Err(error) if error.is_missing() => return Err(unknown_change(ours, version)),
+                read => read?,
+            };
             theirs.push(self.committed(&file, ours).await?);
         }
         let file = self.at.version_file(latest).await?;
@@ -241,13 +245,6 @@ impl<S: Storage> Commit<'_, S> {
             Ok(Some(transaction)) => Ok(Committed { version, transaction }),
             _ => Err(unknown_change(ours, version)),
         }
-    }
-
-    fn gone(&self, pending: &Pending, version: u64) -> Error {
-        let ours = pending.transaction.operation.words();
-        let why = "it is gone again".into();
-        let theirs = "this change itself";
-        Error::Conflict(Conflict { ours, version, theirs, can_retry: false, why })
     }
 
     async fn load_deletions(

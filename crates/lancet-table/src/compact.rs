@@ -18,7 +18,6 @@ use crate::data_writer::{FragmentWriter, remove_files};
 use crate::error::{Error, Problem, Result};
 use crate::fields::Field;
 use crate::file_schema::FileSchema;
-use crate::flags::Flags;
 use crate::fragment::Fragment;
 use crate::indexes::IndexEntry;
 use crate::lineage::Lineage;
@@ -172,7 +171,7 @@ impl<S: Storage> Opened<S> {
                 }
             }
             let mut new = writer.finish().await?;
-            if self.manifest().writer_flags.contains(Flags::STABLE_ROW_IDS) {
+            if self.manifest().has_stable_row_ids() {
                 self.move_lineage(old, &mut new).await?;
             }
             Ok(new)

@@ -248,6 +248,18 @@ fn what_was_written_for_nothing_goes_away() {
 }
 
 #[test]
+fn a_version_that_a_list_leaves_out_is_looked_for() {
+    let store = prepared(true);
+    let stale = open(&store).unwrap();
+    let (next, _) = ready(stale.append(source(&[(40, 1)]), &options(true))).unwrap();
+    ready(next.append(source(&[(41, 1)]), &options(true))).unwrap();
+    // Of versions 4 and 5 only the newer one is listed.
+    store.leave_out("t.lance/_versions/18446744073709551611.manifest");
+    let (table, told) = ready(stale.append(source(&[(42, 1)]), &options(true))).unwrap();
+    assert_eq!((told.version, contents(&table).unwrap().len()), (6, 15));
+}
+
+#[test]
 fn two_deletions_of_one_fragment_become_one() {
     for stable in [false, true] {
         let store = prepared(stable);

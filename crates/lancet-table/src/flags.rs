@@ -79,9 +79,16 @@ impl Contents {
 const WRITABLE: u64 = 1 | 2 | 4 | 8 | 16 | 32 | 128 | 256 | 2048 | (1 << 15);
 
 /// Refuses to change tables that need more of a writer.
-pub(crate) fn check_writable(writer: Flags) -> Result<(), Problem> {
+pub(crate) fn check_writable(reader: Flags, writer: Flags) -> Result<(), Problem> {
     let refused = writer.0 & !WRITABLE;
     if refused == 0 {
+        // Readers go by their own word: rows would have ids for writers and none for readers. The other way round the word
+        // of writers is set right by the next version.
+        let is_stable = |word: Flags| word.contains(Flags::STABLE_ROW_IDS);
+        ensure!(
+            is_stable(reader) || !is_stable(writer),
+            "the flag 2 (stable row ids) is set for writers, but not for readers"
+        );
         return Ok(());
     }
     let lowest = 1_u64.checked_shl(refused.trailing_zeros()).unwrap_or_default();
@@ -168,10 +175,18 @@ mod tests {
     }
 
     #[test]
+    fn stable_row_ids_are_what_readers_say() {
+        let stable = Flags::STABLE_ROW_IDS;
+        assert!(check_writable(stable, Flags(0)).is_ok());
+        assert!(matches!(check_writable(Flags(0), stable), Err(Problem::Corrupt(_))));
+    }
+
+    #[test]
     fn what_lancet_keeps_right_can_be_written() {
         let writable = [0, 1, 2, 3, 4, 5, 7, 8, 11, 15];
         for bit in 0..64 {
-            assert_eq!(check_writable(Flags(1 << bit)).is_ok(), writable.contains(&bit), "{bit}");
+            let word = Flags(1 << bit);
+            assert_eq!(check_writable(word, word).is_ok(), writable.contains(&bit), "{bit}");
         }
         let all = Contents {
             deletion_files: true,

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 
 pub(crate) use support::indexes;
 
+use crate::manifest::Limits;
+use crate::version_file::VersionFile;
+
 /// The files of every table that is sound, by the names of their archives.
 pub(crate) fn tables() -> Vec<(String, BTreeMap<String, Vec<u8>>)> {
     let mut tables = BTreeMap::new();
@@ -29,4 +32,17 @@ pub(crate) fn version_files() -> Vec<(String, Vec<u8>)> {
         versions.map(move |(path, bytes)| (format!("{name}/{path}"), bytes)).collect::<Vec<_>>()
     });
     files.collect()
+}
+
+/// The version files of each table of the corpus, by table and version.
+pub(crate) fn histories() -> BTreeMap<String, BTreeMap<u64, VersionFile>> {
+    let mut histories: BTreeMap<String, BTreeMap<u64, VersionFile>> = BTreeMap::new();
+    for (path, bytes) in version_files() {
+        let file = VersionFile::parse(&path, bytes.into(), &Limits::default()).unwrap();
+        let (folder, name) = path.rsplit_once('/').unwrap();
+        if !name.starts_with('d') {
+            histories.entry(folder.into()).or_default().insert(file.manifest.version, file);
+        }
+    }
+    histories
 }

@@ -135,6 +135,16 @@ impl Manifest {
         Ok(schema.arrow)
     }
 
+    /// Whether rows keep their ids when they move. Readers and writers must agree on it, and readers go by their word.
+    pub fn has_stable_row_ids(&self) -> bool {
+        self.reader_flags.contains(Flags::STABLE_ROW_IDS)
+    }
+
+    /// Refuses to build on a version that needs more of a writer.
+    pub(crate) fn check_writable(&self) -> Result<(), Problem> {
+        flags::check_writable(self.reader_flags, self.writer_flags)
+    }
+
     /// Rows of the table without deleted ones; `None` if only the files tell.
     pub fn num_rows(&self) -> Option<u64> {
         self.sum(Fragment::num_rows)

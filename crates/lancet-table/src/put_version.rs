@@ -17,7 +17,7 @@ use bytes::Bytes;
 use crate::commit::read_transaction;
 use crate::error::{Error, Result};
 use crate::manifest::{Limits, Manifest};
-use crate::names::{HINT_FILE, Naming, VERSIONS_DIR, VersionName, Versions};
+use crate::names::{HINT_FILE, Naming, VERSIONS_DIR, VersionName};
 use crate::opening::list_versions;
 use crate::standing::{Evidence, evidence, has_files_of};
 use crate::storage::{Durability, Put, Storage, shown};
@@ -119,11 +119,9 @@ async fn standing<S: Storage>(
         return Ok(Standing::Newest);
     };
     let made_ours = &transaction.operation;
-    // What cannot be read was cleaned up, and tells nothing.
-    let next = match ours.version.checked_add(1).and_then(|next| versions.get(next)) {
-        Some(next) => read_version(storage, root, next).await.ok(),
-        None => None,
-    };
+    let beside = |version| VersionName { version, naming: newest.naming };
+    // What cannot be read was cleaned up, and tells nothing. What is there need not be in the list, if it came meanwhile.
+    let next = read_version(storage, root, beside(ours.version.saturating_add(1))).await.ok();
     let said = match &next {
         Some((next, Some(made))) => evidence((ours, made_ours), (next, &made.operation)),
         _ => Evidence::Silent,
@@ -131,7 +129,9 @@ async fn standing<S: Storage>(
     Ok(match said {
         Evidence::Follows => Standing::Followed(newest.version),
         Evidence::Differs => Standing::Outside,
-        Evidence::Silent if next.is_some() && has_base(&versions, ours.version) => {
+        Evidence::Silent
+            if next.is_some() && has_base(storage, root, beside(ours.version)).await =>
+        {
             Standing::Followed(newest.version)
         }
         Evidence::Silent => match read_version(storage, root, newest).await {
@@ -145,8 +145,10 @@ async fn standing<S: Storage>(
 
 /// Whether the version before is there. Versions go oldest first, and with one all before it but those with a tag or a
 /// branch.
-fn has_base(versions: &Versions, version: u64) -> bool {
-    version.checked_sub(1).is_none_or(|base| base == 0 || versions.get(base).is_some())
+async fn has_base<S: Storage>(storage: &S, root: &Path, ours: VersionName) -> bool {
+    let base = VersionName { version: ours.version.saturating_sub(1), ..ours };
+    let path = root.join(VERSIONS_DIR).join(base.file_name());
+    base.version == 0 || storage.read_range(&path, 0, 0).await.is_ok()
 }
 
 async fn read_version<S: Storage>(

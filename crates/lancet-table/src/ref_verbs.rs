@@ -23,7 +23,7 @@ use crate::commit::now_nanos;
 use crate::data_file::DATA_DIR;
 use crate::deletion::DELETIONS_DIR;
 use crate::error::{Error, Problem, Result};
-use crate::flags::{self, Flags};
+use crate::flags::Flags;
 use crate::indexes::INDICES_DIR;
 use crate::names::{Naming, VERSIONS_DIR, VersionName};
 use crate::opening::{Opened, list_versions};
@@ -273,7 +273,7 @@ impl<S: Storage> Opened<S> {
         let version = self.manifest().version;
         let source = self.version_file(self.version_name()?).await?;
         let broken = |problem: Problem| problem.in_file(&source.manifest.file);
-        flags::check_writable(source.manifest.writer_flags).map_err(broken)?;
+        source.manifest.check_writable().map_err(broken)?;
         if self.versions.detached().contains(&version) {
             let what = format!("version {version} is detached, and no table can begin with such");
             return Err(Error::Invalid(what));

@@ -21,7 +21,6 @@ use crate::data_writer::{FragmentWriter, remove_files};
 use crate::deletion::{DELETIONS_DIR, DeletionFile, DeletionKind};
 use crate::error::{Error, Problem, Result};
 use crate::file_schema::FileSchema;
-use crate::flags::Flags;
 use crate::fragment::Fragment;
 use crate::opening::Opened;
 use crate::random;
@@ -231,7 +230,7 @@ impl<S: Storage> Opened<S> {
         fields: Vec<i32>,
         options: &TableWriteOptions,
     ) -> Result<Self> {
-        if self.manifest().writer_flags.contains(Flags::STABLE_ROW_IDS) {
+        if self.manifest().has_stable_row_ids() {
             self.carry_ids(&moved.updated, new).await?;
         }
         let removal = self.removal(offsets_of(moved.updated.iter().chain(&moved.deleted))?).await?;

@@ -4,7 +4,6 @@ use lancet_row_ids::RowIdSequence;
 
 use crate::data_file::{CREATED_FIELD, DataFile, LAST_UPDATED_FIELD, ROW_ID_FIELD};
 use crate::error::{Problem, Result};
-use crate::flags::Flags;
 use crate::fragment::Fragment;
 use crate::manifest::Manifest;
 use crate::proto;
@@ -44,7 +43,7 @@ impl Manifest {
     ///
     /// Sequences are decoded here, not when the manifest is parsed: most reads do not need them.
     pub fn row_ids(&self, fragment: &Fragment) -> Result<RowIds> {
-        if !self.reader_flags.contains(Flags::STABLE_ROW_IDS) {
+        if !self.has_stable_row_ids() {
             return Ok(RowIds::Addresses);
         }
         let found = match &fragment.row_ids {

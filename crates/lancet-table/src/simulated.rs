@@ -51,6 +51,8 @@ struct Plan {
     /// At which one what happens.
     fault: Option<(u64, Fault)>,
     is_dead: bool,
+    /// A file that the next list of its folder leaves out.
+    unlisted: Option<PathBuf>,
 }
 
 impl Simulated {
@@ -89,6 +91,11 @@ impl Simulated {
     /// Whether the fault has struck.
     pub(crate) fn has_struck(&self) -> bool {
         self.plan.lock().unwrap().fault.is_none()
+    }
+
+    /// Has the next list of its folder leave out a file, as one that came while the folder was listed.
+    pub(crate) fn leave_out(&self, path: &str) {
+        self.plan.lock().unwrap().unlisted = Some(path.into());
     }
 
     /// Removes a file, without asking anybody.
@@ -158,8 +165,13 @@ impl Storage for Simulated {
     type Handle = FileReader;
 
     async fn list(&self, folder: &Path) -> Result<Option<Vec<String>>> {
+        let unlisted = {
+            let mut plan = self.plan.lock().unwrap();
+            plan.unlisted.take_if(|path| path.parent() == Some(folder))
+        };
         self.request("list", folder, |files| {
             let names = files.keys().filter(|path| path.parent() == Some(folder));
+            let names = names.filter(|path| unlisted.as_ref() != Some(*path));
             let names: Vec<String> =
                 names.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
             Ok((!names.is_empty()).then_some(names))

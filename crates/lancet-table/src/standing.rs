@@ -153,7 +153,7 @@ mod tests {
         Fragment { deletion_file: Some(file), ..fragment }
     }
 
-    fn version(fragments: &[Fragment], columns: &[&str]) -> Manifest {
+    fn version(fragments: &[&Fragment], columns: &[&str]) -> Manifest {
         let field = |(name, id): (&&str, i32)| Field {
             id,
             parent: None,
@@ -165,34 +165,60 @@ mod tests {
             unknown: Default::default(),
         };
         let fields = columns.iter().zip(0..).map(field).collect();
-        Manifest { fragments: fragments.to_vec(), fields, ..Manifest::empty() }
+        Manifest { fragments: owned(fragments), fields, ..Manifest::empty() }
     }
 
-    fn append(fragments: &[Fragment]) -> Operation {
-        Operation::Append(Append { fragments: fragments.to_vec(), ..Append::default() })
+    fn owned(fragments: &[&Fragment]) -> Vec<Fragment> {
+        fragments.iter().map(|fragment| (*fragment).clone()).collect()
     }
 
-    fn delete(updated: &[Fragment]) -> Operation {
-        Operation::Delete(Delete { updated: updated.to_vec(), ..Delete::default() })
+    fn append(fragments: &[&Fragment]) -> Operation {
+        Operation::Append(Append { fragments: owned(fragments), ..Append::default() })
+    }
+
+    fn delete(updated: &[&Fragment]) -> Operation {
+        Operation::Delete(Delete { updated: owned(updated), ..Delete::default() })
+    }
+
+    /// Whatever the reference did: no version says that the one before it is another.
+    #[test]
+    fn versions_of_the_reference_follow_each_other() {
+        let limits = Default::default();
+        let (mut follows, mut silent) = (0, 0);
+        for (folder, versions) in crate::golden::histories() {
+            for (version, file) in &versions {
+                let Some(next) = versions.get(&(version + 1)) else { continue };
+                let made = |file: &crate::version_file::VersionFile| {
+                    Some(file.transaction(&limits).ok()??.operation)
+                };
+                let Some((one, other)) = made(file).zip(made(next)) else { continue };
+                match evidence((&file.manifest, &one), (&next.manifest, &other)) {
+                    Evidence::Follows => follows += 1,
+                    Evidence::Silent => silent += 1,
+                    Evidence::Differs => panic!("{folder}: {version}: {one}, then {other}"),
+                }
+            }
+        }
+        assert!(follows > 5 && silent > 0, "{follows} follow, {silent} do not tell");
     }
 
     #[test]
     fn rows_that_are_there_or_not() {
         let (base, ours) = (fragment(0, "base"), fragment(1, "ours"));
         let (theirs, more) = (fragment(1, "theirs"), fragment(2, "more"));
-        let (at, made) = (version(&[base.clone(), ours.clone()], &["a"]), append(&[ours.clone()]));
-        let says = |fragments: &[Fragment], change: &Operation| {
+        let (at, made) = (version(&[&base, &ours], &["a"]), append(&[&ours]));
+        let says = |fragments: &[&Fragment], change: &Operation| {
             evidence((&at, &made), (&version(fragments, &["a"]), change))
         };
-        let then = append(&[more.clone()]);
-        assert_eq!(says(&[base.clone(), ours.clone(), more.clone()], &then), Evidence::Follows);
+        let then = append(&[&more]);
+        assert_eq!(says(&[&base, &ours, &more], &then), Evidence::Follows);
         // Behind the rows of somebody else, and behind a version without new rows, whose number it took.
-        assert_eq!(says(&[base.clone(), theirs.clone(), more.clone()], &then), Evidence::Differs);
-        let taken = append(&[theirs.clone()]);
-        assert_eq!(says(&[base.clone(), theirs.clone()], &taken), Evidence::Differs);
+        assert_eq!(says(&[&base, &theirs, &more], &then), Evidence::Differs);
+        let taken = append(&[&theirs]);
+        assert_eq!(says(&[&base, &theirs], &taken), Evidence::Differs);
         // It removed our rows, or there were none.
         let removed = Operation::Delete(Delete { deleted: vec![1], ..Delete::default() });
-        assert_eq!(says(&[base.clone()], &removed), Evidence::Silent);
+        assert_eq!(says(&[&base], &removed), Evidence::Silent);
         // Both were joined.
         let group = RewriteGroup {
             old: vec![base.clone(), ours.clone()],
@@ -200,42 +226,39 @@ mod tests {
             ..RewriteGroup::default()
         };
         let joined = Operation::Rewrite(Rewrite { groups: vec![group], ..Rewrite::default() });
-        assert_eq!(says(&[more.clone()], &joined), Evidence::Silent);
-        assert_eq!(says(&[theirs.clone(), more.clone()], &joined), Evidence::Silent);
-        assert_eq!(says(&[fragment(7, "theirs"), more.clone()], &joined), Evidence::Differs);
+        assert_eq!(says(&[&more], &joined), Evidence::Silent);
+        assert_eq!(says(&[&theirs, &more], &joined), Evidence::Silent);
+        assert_eq!(says(&[&fragment(7, "theirs"), &more], &joined), Evidence::Differs);
         let config = Operation::UpdateConfig(UpdateConfig::default());
-        assert_eq!(says(&[base.clone()], &config), Evidence::Differs);
+        assert_eq!(says(&[&base], &config), Evidence::Differs);
         // Nothing of it is left in any case.
         let overwritten = Operation::Overwrite(Overwrite::default());
         assert_eq!(says(&[], &overwritten), Evidence::Follows);
-        assert_eq!(says(&[base.clone()], &Operation::Unknown), Evidence::Silent);
-        assert_eq!(says(&[base], &Operation::Merge(Merge::default())), Evidence::Silent);
+        assert_eq!(says(&[&base], &Operation::Unknown), Evidence::Silent);
+        assert_eq!(says(&[&base], &Operation::Merge(Merge::default())), Evidence::Silent);
     }
 
     #[test]
     fn deletions_and_columns() {
         let (one, other) = (fragment(0, "one"), fragment(1, "other"));
         let gone = deleted(one.clone(), 7);
-        let (at, made) = (version(&[gone.clone(), other.clone()], &["a"]), delete(&[gone.clone()]));
-        let says = |fragments: &[Fragment], columns: &[&str], change: &Operation| {
+        let (at, made) = (version(&[&gone, &other], &["a"]), delete(&[&gone]));
+        let says = |fragments: &[&Fragment], columns: &[&str], change: &Operation| {
             evidence((&at, &made), (&version(fragments, columns), change))
         };
-        let then = delete(&[deleted(other.clone(), 8)]);
-        let after = |first: &Fragment| [first.clone(), deleted(other.clone(), 8)];
-        assert_eq!(says(&after(&gone), &["a"], &then), Evidence::Follows);
-        assert_eq!(says(&after(&one), &["a"], &then), Evidence::Differs);
+        let then = delete(&[&deleted(other.clone(), 8)]);
+        let late = deleted(other.clone(), 8);
+        assert_eq!(says(&[&gone, &late], &["a"], &then), Evidence::Follows);
+        assert_eq!(says(&[&one, &late], &["a"], &then), Evidence::Differs);
         // More rows of the same fragment: its deletion file is another one.
-        let same = delete(&[deleted(one.clone(), 9)]);
-        assert_eq!(
-            says(&[deleted(one.clone(), 9), other.clone()], &["a"], &same),
-            Evidence::Silent
-        );
+        let same = delete(&[&deleted(one.clone(), 9)]);
+        assert_eq!(says(&[&deleted(one.clone(), 9), &other], &["a"], &same), Evidence::Silent);
         // Another schema, by a change that does not touch it.
         let dropped = Operation::Project(Project::default());
-        let (at, made) = (version(&[one.clone()], &["a"]), dropped.clone());
-        let next = version(&[one.clone(), other.clone()], &["a", "b"]);
-        assert_eq!(evidence((&at, &made), (&next, &append(&[other]))), Evidence::Differs);
-        let next = version(&[one], &["b"]);
+        let (at, made) = (version(&[&one], &["a"]), dropped.clone());
+        let next = version(&[&one, &other], &["a", "b"]);
+        assert_eq!(evidence((&at, &made), (&next, &append(&[&other]))), Evidence::Differs);
+        let next = version(&[&one], &["b"]);
         assert_eq!(evidence((&at, &made), (&next, &dropped)), Evidence::Silent);
     }
 }

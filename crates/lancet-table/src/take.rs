@@ -5,7 +5,6 @@ use lancet::Rows;
 
 use crate::columns::{TableColumns, TableProjection};
 use crate::error::{Error, Result};
-use crate::flags::Flags;
 use crate::gather::gather;
 use crate::read::Reads;
 use crate::snapshot::find_row;
@@ -83,7 +82,7 @@ impl<S: Storage> Reads<S> {
     }
 
     pub(crate) async fn rows_by_id(&self, ids: &[u64]) -> Result<Vec<Wanted>> {
-        if !self.snapshot.manifest.reader_flags.contains(Flags::STABLE_ROW_IDS) {
+        if !self.snapshot.manifest.has_stable_row_ids() {
             return self.rows_by_address(ids).await;
         }
         let index = self.row_index().await?;

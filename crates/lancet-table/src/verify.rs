@@ -8,7 +8,6 @@ use lancet::{FileReader, Verification};
 
 use crate::deletions::Deletions;
 use crate::error::{Error, Problem, Result};
-use crate::flags::Flags;
 use crate::names::Versions;
 use crate::opening;
 use crate::options::{At, TableOptions};
@@ -216,7 +215,7 @@ impl<P: FnMut(VerifyProgress)> Verifier<P> {
         for place in 0..fragments.len() {
             self.check_fragment(table, place)?;
         }
-        let has_stable_ids = table.manifest().reader_flags.contains(Flags::STABLE_ROW_IDS);
+        let has_stable_ids = table.manifest().has_stable_row_ids();
         if self.found.len() == before && has_stable_ids {
             let index = ready(table.at.reads.row_index());
             self.note(index)?;

@@ -15,7 +15,6 @@ use crate::data_writer::{FragmentWriter, remove_files};
 use crate::error::{Error, Problem, Result};
 use crate::fields::next_field_id;
 use crate::file_schema::{FileSchema, fields_of};
-use crate::flags;
 use crate::fragment::Fragment;
 use crate::manifest::Manifest;
 use crate::names::{VERSIONS_DIR, VersionName};
@@ -127,7 +126,7 @@ impl<S: Storage> Opened<S> {
     /// The version of new data files; an error if the table cannot be written at all.
     pub(crate) fn storage_version(&self, options: &TableWriteOptions) -> Result<Version> {
         let manifest = self.manifest();
-        self.checked(flags::check_writable(manifest.writer_flags))?;
+        self.checked(manifest.check_writable())?;
         if let Some(version) = options.version {
             return Ok(version);
         }

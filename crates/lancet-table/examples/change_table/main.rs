@@ -40,6 +40,7 @@ fn run(command: &Value) -> Done<Value> {
         "delete" => rows::delete(command),
         "update" => rows::update(command),
         "merge" => rows::merge(command),
+        "compact" => rows::compact(command),
         "verify" => rows::verify(command),
         other => Err(format!("`{other}` is not a command").into()),
     }

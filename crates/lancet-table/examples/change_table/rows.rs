@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use arrow_ipc::reader::FileReader;
-use lancet_table::{Table, TableRows};
+use lancet_table::{CompactOptions, Table, TableRows};
 use serde_json::{Value, json};
 
 use crate::{Done, open, options, text, told};
@@ -58,6 +58,17 @@ pub fn merge(command: &Value) -> Done<Value> {
     let (mut table, values, inserts) =
         (open(command)?, rows(command, "rows")?, rows(command, "inserts")?);
     Ok(told(table.merge_with(which(command)?, values, inserts, &options(command)?)?))
+}
+
+/// `{"target": 1000}`
+pub fn compact(command: &Value) -> Done<Value> {
+    let mut table = open(command)?;
+    let target = command.get("target").and_then(Value::as_u64).unwrap_or(1 << 20);
+    let plan = CompactOptions::default().with_target_rows(target);
+    let done = table.compact(&plan, &options(command)?)?;
+    Ok(
+        json!({"version": table.version(), "removed": done.fragments_removed, "added": done.fragments_added}),
+    )
 }
 
 /// Whether the latest version holds what it says.

@@ -6,7 +6,7 @@ use super::carried::highest_fragment_id;
 use super::numbers::{NewRows, rows_of, uniform};
 use super::{Given, Next};
 use crate::error::Problem;
-use crate::flags::{self, Contents, Flags};
+use crate::flags::{Contents, Flags};
 use crate::fragment::Fragment;
 use crate::indexes::Indexes;
 use crate::manifest::{Manifest, Writer};
@@ -60,7 +60,7 @@ impl<'a> Draft<'a> {
                 is_mixed: false,
             });
         };
-        flags::check_writable(latest.manifest.writer_flags)?;
+        latest.manifest.check_writable()?;
         // The highest bit marks detached versions.
         let version = latest.manifest.version.checked_add(1).filter(|next| next >> 63 == 0);
         let version = version.ok_or_else(|| Problem::unsupported("no version follows 2^63-1"))?;
@@ -70,7 +70,7 @@ impl<'a> Draft<'a> {
             slots: Self::slots_of(latest),
             source: Some(latest),
             indexes: latest.indexes().map_err(|error| Problem::corrupt(error.to_string()))?,
-            stable_row_ids: has(Flags::STABLE_ROW_IDS),
+            stable_row_ids: latest.manifest.has_stable_row_ids(),
             no_transaction_files: has(Flags::NO_TRANSACTION_FILES),
             is_mixed: has(Flags::MIXED_FILE_VERSIONS),
         })
@@ -198,7 +198,7 @@ impl<'a> Draft<'a> {
         };
         let now = &self.manifest;
         let then = &restored.manifest;
-        let was_stable = then.writer_flags.contains(Flags::STABLE_ROW_IDS);
+        let was_stable = then.has_stable_row_ids();
         if was_stable != self.stable_row_ids {
             return Err(Problem::unsupported(
                 "the version to restore is from before the table had stable row ids",

@@ -6,24 +6,12 @@ use std::sync::Arc;
 use lancet_row_ids::{RowIdSequence, RowVersionSequence};
 
 use super::*;
-use crate::flags::{self, Flags};
+use crate::flags::Flags;
 use crate::fragment::Fragment;
+use crate::golden::histories;
 use crate::manifest::Limits;
 use crate::row_ids::Stored;
 use crate::transaction::{Merge, Operation, Overwrite};
-
-/// The version files of each table of the corpus, by table and version.
-fn histories() -> BTreeMap<String, BTreeMap<u64, VersionFile>> {
-    let mut histories: BTreeMap<String, BTreeMap<u64, VersionFile>> = BTreeMap::new();
-    for (path, bytes) in crate::golden::version_files() {
-        let file = VersionFile::parse(&path, bytes.into(), &Limits::default()).unwrap();
-        let (folder, name) = path.rsplit_once('/').unwrap();
-        if !name.starts_with('d') {
-            histories.entry(folder.into()).or_default().insert(file.manifest.version, file);
-        }
-    }
-    histories
-}
 
 /// What the reference knows and the transaction does not say.
 fn given(
@@ -36,7 +24,7 @@ fn given(
         _ => None,
     };
     Given {
-        stable_row_ids: theirs.manifest.reader_flags.contains(Flags::STABLE_ROW_IDS),
+        stable_row_ids: theirs.manifest.has_stable_row_ids(),
         data_format: theirs.manifest.data_format,
         restored,
     }
@@ -127,8 +115,7 @@ fn versions_of_the_reference_are_built_again() {
             if skipped || (before.is_none() && !first) {
                 continue;
             }
-            let writable = before
-                .is_none_or(|before| flags::check_writable(before.manifest.writer_flags).is_ok());
+            let writable = before.is_none_or(|before| before.manifest.check_writable().is_ok());
             if !writable || theirs.manifest.writer.as_ref().is_some_and(|w| w.library != "lance") {
                 continue;
             }
@@ -201,4 +188,34 @@ fn same(what: &str, ours: &Manifest, theirs: &Manifest) {
     }
     assert_eq!(ours.fragments, theirs.fragments, "{what}");
     assert_eq!(ours, theirs, "{what}");
+}
+
+#[test]
+fn readers_say_whether_row_ids_are_stable() {
+    let stable = |file: &&VersionFile| {
+        file.manifest.has_stable_row_ids() && file.manifest.check_writable().is_ok()
+    };
+    let histories = histories();
+    let mut file = histories.values().flat_map(BTreeMap::values).find(stable).unwrap().clone();
+    let data = file.manifest.fragments.first().unwrap().files.first().unwrap().clone();
+    let append = Operation::Append(crate::transaction::Append {
+        fragments: vec![Fragment::new(data, 3)],
+        ..Default::default()
+    });
+    let transaction = Transaction::new(file.manifest.version, "u".into(), append);
+    let (both, first) = (file.manifest.writer_flags, file.manifest.next_row_id);
+    file.manifest.writer_flags = Flags(both.0 & !Flags::STABLE_ROW_IDS.0);
+    let given = Given::default();
+    let next = Next::build(Some(&file), &transaction, &given, 0).unwrap();
+    assert!(next.manifest.writer_flags.contains(Flags::STABLE_ROW_IDS));
+    assert!(next.manifest.has_stable_row_ids());
+    let Some(Stored::Inline(ids)) = &next.manifest.fragments.last().unwrap().row_ids else {
+        panic!("the new rows have no ids");
+    };
+    let ids: Vec<u64> = RowIdSequence::decode(ids).unwrap().iter().collect();
+    assert_eq!(ids, [first, first + 1, first + 2]);
+    file.manifest.reader_flags = Flags(file.manifest.reader_flags.0 & !Flags::STABLE_ROW_IDS.0);
+    file.manifest.writer_flags = both;
+    let error = Next::build(Some(&file), &transaction, &given, 0).err().unwrap().to_string();
+    assert!(error.contains("is set for writers, but not for readers"), "{error}");
 }
