@@ -97,7 +97,7 @@ fn strip(parts: &[Part], num_columns: usize) -> Vec<Value> {
 
 fn marks(health: &Health) -> Vec<Value> {
     let places = health.problems.iter().filter_map(|problem| Some((problem.at?, &problem.what)));
-    places.map(|(at, what)| json!({ "at": at, "label": what })).collect()
+    places.map(|(at, what)| json!({ "at": at.byte(), "label": what })).collect()
 }
 
 /// Texts that come often, by their places in a list.

@@ -16,7 +16,9 @@ pub fn write(page: &mut Markup, file: &FileFacts) {
         if opened.columns.iter().any(|column| column.zones.is_some()) {
             sections.push(("zones", "Zones"));
         }
-        sections.push(("pages", "Pages"));
+        if pages::has_pages(&opened.columns) {
+            sections.push(("pages", "Pages"));
+        }
     }
     sections.push(("health", "Health"));
     if file.opened.is_some() {

@@ -15,7 +15,7 @@ mod table;
 mod why;
 mod zones;
 
-use super::facts::{Health, State, Subject};
+use super::facts::{Health, Place, State, Subject};
 use super::image::base64;
 use crate::units;
 use markup::Markup;
@@ -115,7 +115,10 @@ fn health(page: &mut Markup, health: &Health) {
         for problem in &health.problems {
             page.raw("<li>").text(&problem.what);
             if let Some(at) = problem.at {
-                let place = format!(" (byte {} of the file)", units::count(at));
+                let place = match at {
+                    Place::Byte(at) => format!(" (byte {} of the file)", units::count(at)),
+                    Place::From(at) => format!(" (in what begins at byte {})", units::count(at)),
+                };
                 page.element("span", &[("class", "soft")], place);
             }
             page.raw("</li>");

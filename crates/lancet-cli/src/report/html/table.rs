@@ -23,7 +23,10 @@ pub fn write(page: &mut Markup, table: &TableFacts) {
     if table.zones_left_out > 0 || table.columns.iter().any(|column| column.zones.is_some()) {
         sections.push(("zones", "Zones"));
     }
-    sections.extend([("pages", "Pages"), ("health", "Health"), ("rows", "Rows")]);
+    if pages::has_pages(&table.columns) {
+        sections.push(("pages", "Pages"));
+    }
+    sections.extend([("health", "Health"), ("rows", "Rows")]);
     header(page, &table.name, Some(table.health.state), &sections);
     glance(page, table);
     let all = table.map.kinds.iter().map(|(_, bytes)| bytes).sum();

@@ -51,8 +51,7 @@ fn profiles(page: &mut Markup, found: &Profiles) {
     for (name, bytes) in all {
         page.raw("<tr>").element("th", &[("scope", "row")], name);
         page.element("td", &[("class", "num")], units::bytes(bytes));
-        let change = 100.0 * (bytes as f64 / found.current.max(1) as f64 - 1.0);
-        page.element("td", &[("class", "num")], format!("{change:+.0} %"));
+        page.element("td", &[("class", "num")], units::change(found.current, bytes));
         page.raw("<td>").bar(bytes as f64 / largest).raw("</td></tr>");
     }
     page.raw("</tbody></table></div>");
