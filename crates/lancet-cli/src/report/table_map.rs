@@ -16,7 +16,7 @@ use super::pages::PageList;
 /// Data files whose parts are listed: the first.
 const MOST_FILES: usize = 1_000;
 /// Parts of all of them, about.
-const MOST_PARTS: usize = 4_000;
+const MOST_PARTS: usize = 2_500;
 /// Longest name of a file.
 const MOST_NAME: usize = 120;
 

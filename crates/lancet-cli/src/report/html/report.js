@@ -330,6 +330,13 @@
     hit();
   }
 
+  // What is wider than the window is reached by keys, too.
+  document.querySelectorAll(".scroll").forEach((part) => {
+    if (part.scrollWidth <= part.clientWidth) return;
+    const title = part.querySelector("caption") || part.closest("section").querySelector("h2");
+    for (const [key, value] of [["tabindex", 0], ["role", "region"], ["aria-label", title.textContent]]) part.setAttribute(key, value);
+  });
+
   // Paper cannot be opened.
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => (part.open = true)));
 

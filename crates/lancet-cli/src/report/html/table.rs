@@ -108,10 +108,13 @@ fn versions(page: &mut Markup, table: &TableFacts) {
         };
         all.iter().map(bar).collect()
     };
-    page.raw("<div class=\"cols\">");
-    chart(page, "Rows", &bars(|version| version.rows.unwrap_or(0)), units::count);
-    chart(page, "Bytes of the data files", &bars(|version| version.bytes), units::bytes);
-    page.raw("</div><div class=\"scroll\"><table><thead><tr><th scope=\"col\" class=\"num\">version</th><th scope=\"col\">written</th>");
+    if all.len() > 1 {
+        page.raw("<div class=\"cols\">");
+        chart(page, "Rows", &bars(|version| version.rows.unwrap_or(0)), units::count);
+        chart(page, "Bytes of the data files", &bars(|version| version.bytes), units::bytes);
+        page.raw("</div>");
+    }
+    page.raw("<div class=\"scroll\"><table><thead><tr><th scope=\"col\" class=\"num\">version</th><th scope=\"col\">written</th>");
     page.raw("<th scope=\"col\" class=\"num\">rows</th><th scope=\"col\" class=\"num\">deleted</th><th scope=\"col\" class=\"num\">fragments</th>");
     page.raw("<th scope=\"col\" class=\"num\">bytes</th><th scope=\"col\">what changed</th><th scope=\"col\">tags</th></tr></thead><tbody>");
     let known = |n: Option<u64>| n.map_or_else(|| "?".into(), units::count);
