@@ -65,7 +65,7 @@ impl Files {
         for (kind, bytes) in map.by_kind() {
             self.count(kind, bytes);
         }
-        self.count(Kind::BlobFiles, file.file.side_bytes);
+        self.count(Kind::Blobs, file.file.side_bytes);
         if self.parts.len() < MOST_FILES {
             for part in &mut map.parts {
                 part.column = part.column.and_then(|column| places.get(column).copied());

@@ -26,11 +26,18 @@ pub fn write(page: &mut Markup, columns: &[ColumnFacts], rows: u64, file_bytes: 
     }
     let largest = columns.iter().map(|column| column.bytes).max().unwrap_or(0);
     if largest > 0 {
-        page.raw("<p class=\"soft\">Areas are as large as the bytes of the columns.</p><div id=\"tree\" class=\"tree\"></div>");
+        page.raw("<p class=\"soft\">Areas are as large as the bytes of the columns.");
+        let is_blob =
+            |column: &ColumnFacts| column.forms.iter().any(|(form, _)| form.starts_with("blob"));
+        if columns.iter().any(is_blob) {
+            page.raw(" Blobs are not counted: the columns only hold where they are.");
+        }
+        page.raw("</p><div id=\"tree\" class=\"tree\"></div>");
     }
     page.raw("<div class=\"tools\"><label>Search <input id=\"find\" type=\"search\" autocomplete=\"off\" placeholder=\"name, type or encoding\"></label>");
     page.raw("<span id=\"found\" role=\"status\" class=\"soft\"></span></div>");
-    page.raw("<div class=\"scroll\"><table id=\"columns-table\"><caption>Choose a name to see pages and zones; ≈ are estimates from some of the rows</caption><thead><tr>");
+    page.raw("<p class=\"soft\">Choose a name to see pages and zones; ≈ are estimates from some of the rows.</p>");
+    page.raw("<div class=\"scroll\"><table id=\"columns-table\"><caption class=\"skip\">Columns</caption><thead><tr>");
     for (title, key, is_number) in HEADS {
         let class = if is_number { "num" } else { "" };
         page.open("th", &[("scope", "col"), ("class", class)]);

@@ -76,7 +76,7 @@ fn stored(file: &StoredFile, num_columns: usize) -> Value {
         Stored::Data { parts, .. } => {
             json!([file.name, file.bytes, Kind::Values as u8, strip(parts, num_columns)])
         }
-        Stored::Blobs => json!([file.name, file.bytes, Kind::BlobFiles as u8, []]),
+        Stored::Blobs => json!([file.name, file.bytes, Kind::Blobs as u8, []]),
         Stored::Deletions => json!([file.name, file.bytes, Kind::DeletionFiles as u8, []]),
     }
 }

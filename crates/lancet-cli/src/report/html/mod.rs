@@ -94,6 +94,15 @@ fn cards(page: &mut Markup, cards: &[(&str, String, String)]) {
     page.raw("</dl>\n");
 }
 
+/// What a row takes; nothing where there are no rows.
+fn each(bytes: u64, rows: u64) -> String {
+    match bytes.checked_div(rows) {
+        None => String::new(),
+        Some(long) if long >= 1_000 => format!("{} each", units::bytes(long)),
+        Some(_) => format!("{} each", units::per_row(bytes, rows)),
+    }
+}
+
 /// The beginning of a section.
 fn section(page: &mut Markup, id: &'static str, title: &str) {
     page.open("section", &[("id", id), ("class", "long"), ("aria-labelledby", &format!("h-{id}"))]);

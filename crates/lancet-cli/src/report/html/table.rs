@@ -2,7 +2,9 @@
 
 use super::chart::{Bar, chart};
 use super::markup::Markup;
-use super::{bytes, cards, columns, fragments, header, health, pages, rows, section, why, zones};
+use super::{
+    bytes, cards, columns, each, fragments, header, health, pages, rows, section, why, zones,
+};
 use crate::report::facts::{TableFacts, VersionFacts};
 use crate::units;
 
@@ -46,13 +48,9 @@ pub fn write(page: &mut Markup, table: &TableFacts) {
 
 fn glance(page: &mut Markup, table: &TableFacts) {
     let branch = table.branch.as_ref().map(|name| format!("branch {name}"));
-    let per_row = match table.rows {
-        0 => String::new(),
-        rows => format!("{} each", units::per_row(table.file_bytes, rows)),
-    };
     let mut facts = vec![
         ("Version", table.version.to_string(), branch.unwrap_or_default()),
-        ("Rows", units::count(table.rows), per_row),
+        ("Rows", units::count(table.rows), each(table.file_bytes, table.rows)),
         (
             "Data files",
             units::bytes(table.file_bytes),
