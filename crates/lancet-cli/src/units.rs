@@ -47,6 +47,19 @@ pub fn share(part: u64, whole: u64) -> String {
     }
 }
 
+/// How much more or less the second is: `+4.2 %`; a dash when there is no first.
+pub fn change(first: u64, second: u64) -> String {
+    match (first, second) {
+        (first, second) if first == second => "=".into(),
+        (0, _) => "–".into(),
+        (first, second) => {
+            let change = 100.0 * (second as f64 / first as f64 - 1.0);
+            // Less than what is told is neither more nor less.
+            if change.abs() < 0.05 { "0.0 %".into() } else { format!("{change:+.1} %") }
+        }
+    }
+}
+
 /// What one row takes: bytes from two bytes on, bits below.
 pub fn per_row(bytes: u64, rows: u64) -> String {
     if rows == 0 {
@@ -158,6 +171,13 @@ mod tests {
         assert_eq!(bytes(1_000), "1.0 kB");
         assert_eq!(bytes(999_960), "1.0 MB");
         assert_eq!(bytes(20_340_000), "20.3 MB");
+    }
+
+    #[test]
+    fn changes_are_told_where_there_are_some() {
+        assert_eq!([change(0, 0), change(7, 7)], ["=", "="]);
+        assert_eq!([change(0, 7), change(100, 50), change(100, 104)], ["–", "-50.0 %", "+4.0 %"]);
+        assert_eq!([change(10_000, 10_001), change(10_001, 10_000)], ["0.0 %", "0.0 %"]);
     }
 
     #[test]

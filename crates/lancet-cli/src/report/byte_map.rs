@@ -20,13 +20,14 @@ pub enum Kind {
     Schema,
     Metadata,
     UserBuffers,
-    /// Between the parts, too long for padding: blobs lie there.
+    /// Between the parts, too long for padding, and no blobs.
     Outside,
     Padding,
     /// A file that cannot be opened.
     Unread,
+    /// Outside of the pages, or in files of their own.
+    Blobs,
     /// Files of a table beside its data files.
-    BlobFiles,
     DeletionFiles,
 }
 
@@ -44,7 +45,7 @@ impl Kind {
         Self::Outside,
         Self::Padding,
         Self::Unread,
-        Self::BlobFiles,
+        Self::Blobs,
         Self::DeletionFiles,
     ];
 
@@ -84,7 +85,7 @@ impl Kind {
             Self::Outside => "outside of pages",
             Self::Padding => "padding",
             Self::Unread => "not readable",
-            Self::BlobFiles => "files of blobs",
+            Self::Blobs => "blobs",
             Self::DeletionFiles => "deletion files",
         }
     }
@@ -103,10 +104,10 @@ impl Kind {
             Self::Schema => "names and types of the columns",
             Self::Metadata => "where pages are and how they are encoded, and the footer",
             Self::UserBuffers => "bytes that the writer of the file has added",
-            Self::Outside => "blobs, or bytes that nothing refers to",
+            Self::Outside => "bytes that nothing refers to",
             Self::Padding => "so that buffers start at multiples of 64 bytes",
             Self::Unread => "the file does not open, so nobody knows what they are",
-            Self::BlobFiles => "long values that lie beside the data files",
+            Self::Blobs => "long values, which lie outside of the pages or in files of their own",
             Self::DeletionFiles => "which rows of the data files are deleted",
         }
     }
@@ -147,7 +148,14 @@ impl ByteMap {
             kind: Kind::of_part(&part.holds),
             column: None,
         }));
-        Self { parts: without_gaps(claimed, report.file_bytes) }
+        let mut parts = without_gaps(claimed, report.file_bytes);
+        // Where each of them lies is in the values of their columns, which nobody has read for this.
+        if report.columns.iter().flat_map(|column| &column.pages).any(|page| page.layout == "blob")
+        {
+            let outside = parts.iter_mut().filter(|part| part.kind == Kind::Outside);
+            outside.for_each(|part| part.kind = Kind::Blobs);
+        }
+        Self { parts }
     }
 
     /// A file that does not open.

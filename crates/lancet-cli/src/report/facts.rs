@@ -125,7 +125,24 @@ pub enum State {
 pub struct Problem {
     pub what: String,
     /// Where in the file, as far as it is known.
-    pub at: Option<u64>,
+    pub at: Option<Place>,
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Byte(u64),
+    /// Somewhere in what begins here.
+    From(u64),
+}
+
+impl Place {
+    /// The byte it is at, or begins at.
+    pub fn byte(self) -> u64 {
+        match self {
+            Self::Byte(byte) | Self::From(byte) => byte,
+        }
+    }
 }
 
 /// What is known of a table.

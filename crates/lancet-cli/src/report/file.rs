@@ -7,7 +7,7 @@ use lancet::{ColumnReport, Corrupt, FileReader, FileReport, PageReport, Verifica
 
 use super::byte_map::ByteMap;
 use super::facts::{
-    ColumnFacts, Count, FileFacts, Health, Opened, Pages, Problem, Sampled, State, cut,
+    ColumnFacts, Count, FileFacts, Health, Opened, Pages, Place, Problem, Sampled, State, cut,
 };
 use super::pages::PageList;
 use super::rows::{self, ShownRows};
@@ -41,7 +41,8 @@ pub fn gather(file: &InputFile, wanted: &Wanted) -> Result<FileFacts> {
     let reader = match file.try_reader(super::read_options()) {
         Ok(reader) => reader,
         Err(lancet::Error::Corrupt(corrupt)) => {
-            let problems = vec![Problem { what: corrupt.to_string(), at: corrupt.offset }];
+            let problems =
+                vec![Problem { what: corrupt.to_string(), at: corrupt.offset.map(Place::Byte) }];
             let about = "The file does not open.".into();
             let health = Health { state: State::Damaged, about, problems, more: 0 };
             return Ok(FileFacts {
@@ -212,16 +213,20 @@ fn health(found: &Verification, report: Option<&FileReport>) -> Health {
 }
 
 /// Where in the file a problem is: its offset counts from the innermost part that is known.
-fn place(corrupt: &Corrupt, report: Option<&FileReport>) -> Option<u64> {
+fn place(corrupt: &Corrupt, report: Option<&FileReport>) -> Option<Place> {
     let column = corrupt
         .column
         .and_then(|number| report?.columns.iter().find(|column| column.index == number));
-    let Some(column) = column else { return corrupt.offset.filter(|_| corrupt.column.is_none()) };
+    let Some(column) = column else {
+        return corrupt.offset.filter(|_| corrupt.column.is_none()).map(Place::Byte);
+    };
     let page = corrupt.page.and_then(|page| column.pages.get(page as usize));
     let start = |page: &PageReport| page.buffers.iter().map(|buffer| buffer.position).min();
-    let Some(page) = page else { return column.pages.first().and_then(start) };
-    match corrupt.buffer.and_then(|buffer| page.buffers.get(buffer as usize)) {
-        Some(buffer) => Some(buffer.position.saturating_add(corrupt.offset.unwrap_or(0))),
-        None => start(page),
+    let Some(page) = page else { return column.pages.first().and_then(start).map(Place::From) };
+    let buffer = corrupt.buffer.and_then(|buffer| page.buffers.get(buffer as usize));
+    match (buffer, corrupt.offset) {
+        (Some(buffer), Some(offset)) => Some(Place::Byte(buffer.position.saturating_add(offset))),
+        (Some(buffer), None) => Some(Place::From(buffer.position)),
+        (None, _) => start(page).map(Place::From),
     }
 }

@@ -91,8 +91,9 @@ mod tests {
         let mut writer =
             FileWriter::new(Vec::new(), batch.schema(), WriteOptions::default()).unwrap();
         writer.write(&batch).unwrap();
-        let (bytes, _) = writer.finish_into().unwrap();
-        FileReader::from_bytes(bytes.into()).unwrap().inspect().unwrap().columns[0].pages[0].clone()
+        let (_, bytes) = writer.finish_into().unwrap();
+        let reader = FileReader::from_bytes(bytes, lancet::ReadOptions::default()).unwrap();
+        reader.inspect().unwrap().columns[0].pages[0].clone()
     }
 
     #[test]

@@ -152,8 +152,8 @@ fn advice(report: &TableReport) -> Vec<String> {
         let bytes: u64 = report.fragments.iter().map(fragment_bytes).sum();
         let enough = bytes.div_ceil(64 * SMALL_BYTES).max(1);
         advice.push(format!(
-            "{} of {} fragments have less than {}. Each costs an open file and a request; compacted, \
-             {} would do.",
+            "{} of {} fragments have less than {}. Each costs an open file and a request; after \
+             `lancet table compact`, {} would do.",
             units::count(small as u64),
             units::count(report.fragments.len() as u64),
             units::bytes(SMALL_BYTES),
@@ -163,8 +163,8 @@ fn advice(report: &TableReport) -> Vec<String> {
     let physical = report.num_rows.saturating_add(report.num_deleted_rows);
     if report.num_deleted_rows.saturating_mul(10) > physical {
         advice.push(format!(
-            "{} of the rows in the files are deleted and still take space and reading time; compaction \
-             leaves them out.",
+            "{} of the rows in the files are deleted and still take space and reading time; \
+             `lancet table compact` leaves them out.",
             units::share(report.num_deleted_rows, physical)
         ));
     }

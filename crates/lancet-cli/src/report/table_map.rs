@@ -16,7 +16,7 @@ use super::pages::PageList;
 /// Data files whose parts are listed: the first.
 const MOST_FILES: usize = 1_000;
 /// Parts of all of them, about.
-const MOST_PARTS: usize = 4_000;
+const MOST_PARTS: usize = 2_500;
 /// Longest name of a file.
 const MOST_NAME: usize = 120;
 
@@ -65,7 +65,7 @@ impl Files {
         for (kind, bytes) in map.by_kind() {
             self.count(kind, bytes);
         }
-        self.count(Kind::BlobFiles, file.file.side_bytes);
+        self.count(Kind::Blobs, file.file.side_bytes);
         if self.parts.len() < MOST_FILES {
             for part in &mut map.parts {
                 part.column = part.column.and_then(|column| places.get(column).copied());

@@ -19,7 +19,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{LogicalType, TimeUnit};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use crate::lancet::{Dir, Ran};
+use crate::lancet::Dir;
 
 /// An Arrow stream of one integer column and no rows.
 fn stream(endianness: Endianness, bits: i32) -> Vec<u8> {
@@ -347,7 +347,7 @@ fn a_schema_without_end_does_not_fill_the_stack() {
     #[cfg(feature = "sql")]
     for query in ["SELECT * FROM 'deep.parquet'", "SELECT * FROM '*.parquet'"] {
         let ran = dir.command("sql").arg(query).output().unwrap();
-        let message = Ran::new(query, ran).failed();
+        let message = crate::lancet::Ran::new(query, ran).failed();
         assert!(message.ends_with("the schema nests deeper than 256 levels"), "{message}");
     }
 }

@@ -184,6 +184,32 @@ fn hostile_names_and_values_stay_text() {
     assert!(page.has_text("on_main"));
 }
 
+/// Files without rows, and with rows but without columns, have short pages that say so.
+#[test]
+fn empty_files_have_pages_without_empty_pictures() {
+    let dir = Dir::new("report-empty");
+    let path = dir.path("t.lance");
+    write(&path, vec![("id".into(), numbers(0)), ("n".into(), numbers(0))]);
+    let (page, _) = looked_at(&path);
+    check_map(&page, std::fs::metadata(&path).unwrap().len());
+    assert!(page.has_text("Rows 0") && page.has_text("no pages"), "{}", page.text);
+    let has = |page: &Page, id: &str| {
+        page.elements.iter().flat_map(|(_, all)| all).any(|(key, value)| key == "id" && value == id)
+    };
+    assert!(!has(&page, "tree") && !has(&page, "pages") && !has(&page, "zones"));
+
+    let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(7));
+    let schema = Arc::new(arrow_schema::Schema::empty());
+    let batch = RecordBatch::try_new_with_options(schema, vec![], &options).unwrap();
+    let mut writer = FileWriter::create(&path, batch.schema(), WriteOptions::default()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let (page, _) = looked_at(&path);
+    check_map(&page, std::fs::metadata(&path).unwrap().len());
+    assert!(page.has_text("Columns 0") && page.has_text("Rows 7"), "{}", page.text);
+    assert!(!has(&page, "find") && !has(&page, "tree") && !has(&page, "pages"));
+}
+
 #[test]
 fn damage_is_marked_where_it_is() {
     let dir = Dir::new("report-damaged");
@@ -326,13 +352,12 @@ fn large_tables_have_small_pages() {
     assert_eq!(page.data["groups"].as_array().unwrap().len(), 200);
     assert_eq!(page.data["fragments"].as_array().unwrap().len(), 1_000);
     assert!(page.has_text("900 more files and those of 200 more fragments are not listed"));
-    assert_eq!(page.data["columns"][0][8]["o"], "sorted, ascending");
 
     create(batch(1_000, 40), 8);
     let (page, bytes) = looked_at(&dir.path("table"));
     check_table(&dir, &page);
     assert!(bytes > 300_000, "{bytes}");
-    assert!(page.has_text("940 more columns not drawn here."), "{}", page.text.len());
+    assert!(page.has_text("970 more columns not drawn here."), "{}", page.text.len());
 }
 
 #[test]
@@ -354,7 +379,7 @@ fn two_files_are_compared() {
     write(&b, vec![("id".into(), numbers(9_000)), ("only_b".into(), numbers(9_000))]);
     let text = report(&[a.to_str().unwrap(), b.to_str().unwrap()]).unwrap();
     let page = Page::parse(&text);
-    for words in ["only in the first", "only in the second", "+0.0 %"] {
+    for words in ["only in the first", "only in the second", "The second file is as large"] {
         assert!(page.has_text(words), "{words}: {}", page.text);
     }
     let message =
@@ -430,9 +455,9 @@ fn pages_in_a_browser() {
         let complaint = complaints.lines().find(|line| line.contains("CONSOLE"));
         assert_eq!(complaint, None, "{page}");
         assert!(dom.contains("</html>"), "{page}: {complaints}");
-        if page == "file.html" {
+        if page != "both.html" {
             let map = dom.split("id=\"map\"").nth(1).unwrap().split("</section>").next().unwrap();
-            assert!(map.matches("<rect").count() > 3, "{map}");
+            assert!(map.matches("<rect").count() >= 3, "{map}");
             assert!(dom.contains("class=\"band\""), "zones are drawn");
         }
         if page != "both.html" {
@@ -442,20 +467,22 @@ fn pages_in_a_browser() {
     }
 }
 
-/// Keys, clicks, sorting and searching do what they should. The probe is no script of the page, so that its policy is left
+/// Keys, clicks, sorting and searching do what they should. The probes are no scripts of the page, so that its policy is left
 /// out here.
 #[test]
 fn pages_answer_in_a_browser() {
-    let dir = with_zone_maps("report-answers", &[]);
-    let page =
-        report(&[dir.path("table/data/made-0.lance").to_str().unwrap(), "--no-analyze"]).unwrap();
-    let (head, rest) = page.split_once("<meta http-equiv").unwrap();
-    let (_, rest) = rest.split_once('>').unwrap();
-    let probe = include_str!("../support/probe.js");
-    let page =
-        format!("{head}{}", rest.replace("</body>", &format!("<script>{probe}</script></body>")));
-    dir.write("probed.html", page);
-    let Some((dom, complaints)) = run_in_browser(&dir, "probed.html") else { return };
-    let title = dom.split("<title>").nth(1).unwrap_or_default().split('<').next();
-    assert_eq!(title, Some("ALL ANSWERED"), "{complaints}");
+    let dir = with_zone_maps("report-answers", &[1, 2, 3]);
+    for (what, probe) in [
+        ("table/data/made-0.lance", include_str!("../support/probe.js")),
+        ("table", include_str!("../support/probe_table.js")),
+    ] {
+        let page = report(&[dir.path(what).to_str().unwrap(), "--no-analyze"]).unwrap();
+        let (head, rest) = page.split_once("<meta http-equiv").unwrap();
+        let (_, rest) = rest.split_once('>').unwrap();
+        let probe = format!("<script>{probe}</script></body>");
+        dir.write("probed.html", format!("{head}{}", rest.replace("</body>", &probe)));
+        let Some((dom, complaints)) = run_in_browser(&dir, "probed.html") else { return };
+        let title = dom.split("<title>").nth(1).unwrap_or_default().split('<').next();
+        assert_eq!(title, Some("ALL ANSWERED"), "{what}: {complaints}");
+    }
 }

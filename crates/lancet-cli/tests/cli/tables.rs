@@ -198,7 +198,7 @@ fn pages_of_tables_are_those_of_their_files() {
         assert_eq!(found["page_bytes"], bytes, "{version}");
     }
     assert!(renamed > 0 && unused > 0, "{renamed} renamed, {unused} unused");
-    let some = json(&dir.lancet("inspect table --version 1 --pages --json -c id").ok());
+    let some = json(&dir.lancet("inspect table --version 1 --pages --json -c k").ok());
     for file in some["files"].as_array().unwrap() {
         assert_eq!(file["columns"].as_array().unwrap().len(), 1);
     }

@@ -39,12 +39,15 @@ pub fn chart(page: &mut Markup, caption: &'static str, bars: &[Bar], show: fn(u6
     for (place, bar) in bars.iter().enumerate() {
         write_bar(page, bar, (place as f64 * step, step), most.max(1) as f64, show);
     }
-    page.raw("</svg><p class=\"ends\">").element("span", &[], &first.name);
-    if bars.len() > 1 {
-        // Beside the first, where the bars do not reach the other end.
-        let word = if step < MOST_STEP { "" } else { "to " };
-        page.element("span", &[], format!("{word}{}", last.name));
-    }
+    page.raw("</svg><p class=\"ends\">");
+    match bars.len() {
+        1 => page.element("span", &[], &first.name),
+        // Where the bars do not reach the other end, its name would stand beside none.
+        _ if step >= MOST_STEP => {
+            page.element("span", &[], format!("{} to {}", first.name, last.name))
+        }
+        _ => page.element("span", &[], &first.name).element("span", &[], &last.name),
+    };
     page.raw("</p></figure>");
 }
 

@@ -20,17 +20,30 @@ const HEADS: [(&str, &str, bool); 7] = [
 /// The section of the columns.
 pub fn write(page: &mut Markup, columns: &[ColumnFacts], rows: u64, file_bytes: u64) {
     section(page, "columns", "Columns");
-    page.raw("<p class=\"soft\">Areas are as large as the bytes of the columns.</p><div id=\"tree\" class=\"tree\"></div>");
+    if columns.is_empty() {
+        page.raw("<p>There are none.</p></section>\n");
+        return;
+    }
+    let largest = columns.iter().map(|column| column.bytes).max().unwrap_or(0);
+    if largest > 0 {
+        page.raw("<p class=\"soft\">Areas are as large as the bytes of the columns.");
+        let is_blob =
+            |column: &ColumnFacts| column.forms.iter().any(|(form, _)| form.starts_with("blob"));
+        if columns.iter().any(is_blob) {
+            page.raw(" Blobs are not counted: the columns only hold where they are.");
+        }
+        page.raw("</p><div id=\"tree\" class=\"tree\"></div>");
+    }
     page.raw("<div class=\"tools\"><label>Search <input id=\"find\" type=\"search\" autocomplete=\"off\" placeholder=\"name, type or encoding\"></label>");
     page.raw("<span id=\"found\" role=\"status\" class=\"soft\"></span></div>");
-    page.raw("<div class=\"scroll\"><table id=\"columns-table\"><caption>Choose a name to see pages and zones; ≈ are estimates from some of the rows</caption><thead><tr>");
+    page.raw("<p class=\"soft\">Choose a name to see pages and zones; ≈ are estimates from some of the rows.</p>");
+    page.raw("<div class=\"scroll\"><table id=\"columns-table\"><caption class=\"skip\">Columns</caption><thead><tr>");
     for (title, key, is_number) in HEADS {
         let class = if is_number { "num" } else { "" };
         page.open("th", &[("scope", "col"), ("class", class)]);
         page.element("button", &[("type", "button"), ("data-key", key)], title).close("th");
     }
     page.raw("<th scope=\"col\">encoding</th></tr></thead><tbody>\n");
-    let largest = columns.iter().map(|column| column.bytes).max().unwrap_or(0);
     for (place, column) in columns.iter().enumerate().take(MOST_COLUMNS) {
         row(page, place, column, rows, (file_bytes, largest));
     }
@@ -77,7 +90,8 @@ fn row(
 fn nulls(count: Option<Count>, rows: u64) -> String {
     match count {
         None => "–".into(),
-        Some(Count::Exact(0)) => "0".into(),
+        Some(Count::Exact(0) | Count::AtMost(0)) => "0".into(),
+        Some(Count::About(0)) => "≈ 0".into(),
         Some(Count::Exact(n)) => units::share(n, rows),
         Some(Count::AtMost(n)) => format!("≤ {}", units::share(n, rows)),
         Some(Count::About(n)) => format!("≈ {}", units::share(n, rows)),

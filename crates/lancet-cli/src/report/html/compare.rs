@@ -1,5 +1,7 @@
 //! Two files side by side.
 
+use std::cmp::Ordering;
+
 use super::markup::Markup;
 use super::{header, section};
 use crate::report::MOST_COLUMNS;
@@ -17,8 +19,10 @@ pub fn write(page: &mut Markup, both: &Comparison) {
 
 fn sizes(page: &mut Markup, both: &Comparison) {
     section(page, "sizes", "Sizes");
+    let [first, second] = both.sides.each_ref().map(|side| side.bytes);
+    page.element("p", &[], format!("The second file {}.", verdict(first, second)));
     page.raw("<div class=\"scroll\"><table><thead><tr><th scope=\"col\"></th><th scope=\"col\" class=\"num\">first</th>");
-    page.raw("<th scope=\"col\" class=\"num\">second</th><th scope=\"col\" class=\"num\">second beside first</th></tr></thead><tbody>");
+    page.raw("<th scope=\"col\" class=\"num\">second</th><th scope=\"col\" class=\"num\">change</th></tr></thead><tbody>");
     let text = |page: &mut Markup, what: &'static str, of: &dyn Fn(&Side) -> String| {
         page.raw("<tr>").element("th", &[("scope", "row")], what);
         for side in &both.sides {
@@ -44,17 +48,19 @@ fn sizes(page: &mut Markup, both: &Comparison) {
         page.raw("<tr>").element("th", &[("scope", "row")], what);
         page.element("td", &[("class", "num")], units::count(a));
         page.element("td", &[("class", "num")], units::count(b));
-        page.element("td", &[("class", "num")], change(a, b)).raw("</tr>");
+        page.element("td", &[("class", "num")], units::change(a, b)).raw("</tr>");
     }
     page.raw("</tbody></table></div></section>\n");
 }
 
-/// How much more or less the second is.
-fn change(a: u64, b: u64) -> String {
-    match a {
-        0 if b == 0 => "=".into(),
-        0 => "–".into(),
-        a => format!("{:+.1} %", 100.0 * (b as f64 / a as f64 - 1.0)),
+/// How the second file compares, in words.
+fn verdict(first: u64, second: u64) -> String {
+    let sizes = format!("{} instead of {}", units::bytes(second), units::bytes(first));
+    let share = |part: u64| units::share(part, first);
+    match second.cmp(&first) {
+        Ordering::Less => format!("is {} smaller: {sizes}", share(first - second)),
+        Ordering::Equal => format!("is as large: {}", units::bytes(second)),
+        Ordering::Greater => format!("is {} larger: {sizes}", share(second - first)),
     }
 }
 
@@ -91,7 +97,7 @@ fn columns(page: &mut Markup, both: &Comparison) {
             page.raw("</td>");
         }
         let told = match sides {
-            [Some(a), Some(b)] => change(a.bytes, b.bytes),
+            [Some(a), Some(b)] => units::change(a.bytes, b.bytes),
             [None, _] => "only in the second".into(),
             _ => "only in the first".into(),
         };

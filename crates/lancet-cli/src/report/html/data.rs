@@ -76,7 +76,7 @@ fn stored(file: &StoredFile, num_columns: usize) -> Value {
         Stored::Data { parts, .. } => {
             json!([file.name, file.bytes, Kind::Values as u8, strip(parts, num_columns)])
         }
-        Stored::Blobs => json!([file.name, file.bytes, Kind::BlobFiles as u8, []]),
+        Stored::Blobs => json!([file.name, file.bytes, Kind::Blobs as u8, []]),
         Stored::Deletions => json!([file.name, file.bytes, Kind::DeletionFiles as u8, []]),
     }
 }
@@ -97,7 +97,7 @@ fn strip(parts: &[Part], num_columns: usize) -> Vec<Value> {
 
 fn marks(health: &Health) -> Vec<Value> {
     let places = health.problems.iter().filter_map(|problem| Some((problem.at?, &problem.what)));
-    places.map(|(at, what)| json!({ "at": at, "label": what })).collect()
+    places.map(|(at, what)| json!({ "at": at.byte(), "label": what })).collect()
 }
 
 /// Texts that come often, by their places in a list.

@@ -1,7 +1,7 @@
 //! The report of a file.
 
 use super::markup::Markup;
-use super::{bytes, cards, columns, header, health, pages, rows, why, zones};
+use super::{bytes, cards, columns, each, header, health, pages, rows, why, zones};
 use crate::report::facts::FileFacts;
 use crate::units;
 
@@ -16,7 +16,9 @@ pub fn write(page: &mut Markup, file: &FileFacts) {
         if opened.columns.iter().any(|column| column.zones.is_some()) {
             sections.push(("zones", "Zones"));
         }
-        sections.push(("pages", "Pages"));
+        if pages::has_pages(&opened.columns) {
+            sections.push(("pages", "Pages"));
+        }
     }
     sections.push(("health", "Health"));
     if file.opened.is_some() {
@@ -45,12 +47,7 @@ fn glance(page: &mut Markup, file: &FileFacts) {
     let mut facts =
         vec![("Size", units::bytes(file.bytes), format!("{} bytes", units::count(file.bytes)))];
     if let Some(opened) = &file.opened {
-        let per_row = format!("{} each", units::per_row(file.bytes, opened.rows));
-        facts.push((
-            "Rows",
-            units::count(opened.rows),
-            if opened.rows > 0 { per_row } else { none() },
-        ));
+        facts.push(("Rows", units::count(opened.rows), each(file.bytes, opened.rows)));
         facts.push(("Columns", units::count(opened.columns.len() as u64), none()));
         facts.push(("Lance format", opened.version.clone(), none()));
         facts.push((

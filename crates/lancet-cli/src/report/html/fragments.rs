@@ -19,7 +19,11 @@ pub fn write(page: &mut Markup, table: &TableFacts) {
         units::counted(count, "fragment"),
         units::counted(files, "data file")
     ));
-    page.raw(" <code>lancet report FILE</code> looks into one of the files as closely.</p>");
+    page.raw(" <code>lancet report FILE</code> looks into one of the files as closely.");
+    if let Some(first) = table.fragments.first().filter(|first| first.fragments > 1) {
+        page.text(format!(" Each bar stands for {}.", units::counted(first.fragments, "fragment")));
+    }
+    page.raw("</p>");
     let bars = |of: fn(&FragmentFacts) -> (u64, u64)| -> Vec<Bar> {
         let bar = |fragment: &FragmentFacts| {
             let (value, deleted) = of(fragment);
@@ -28,10 +32,12 @@ pub fn write(page: &mut Markup, table: &TableFacts) {
         table.fragments.iter().map(bar).collect()
     };
     let rows = if table.deleted > 0 { "Rows; deleted ones in red" } else { "Rows" };
-    page.raw("<div class=\"cols\">");
-    chart(page, rows, &bars(|fragment| (fragment.rows, fragment.deleted)), units::count);
-    chart(page, "Bytes", &bars(|fragment| (fragment.bytes, 0)), units::bytes);
-    page.raw("</div>");
+    if count > 1 {
+        page.raw("<div class=\"cols\">");
+        chart(page, rows, &bars(|fragment| (fragment.rows, fragment.deleted)), units::count);
+        chart(page, "Bytes", &bars(|fragment| (fragment.bytes, 0)), units::bytes);
+        page.raw("</div>");
+    }
     list(page, table);
     page.raw("</section>\n");
 }
@@ -74,7 +80,7 @@ fn list(page: &mut Markup, table: &TableFacts) {
         page.element("td", &[("class", "num")], columns);
         page.element("td", &[("class", "num")], unused);
         page.element("td", &[], format);
-        page.raw("<td class=\"cell\"><code>").text(&file.name).raw("</code></td></tr>");
+        page.raw("<td class=\"file\"><code>").text(&file.name).raw("</code></td></tr>");
     }
     page.raw("</tbody></table></div>");
     let hidden = all.len().saturating_sub(MOST_LISTED);

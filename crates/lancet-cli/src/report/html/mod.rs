@@ -15,7 +15,7 @@ mod table;
 mod why;
 mod zones;
 
-use super::facts::{Health, State, Subject};
+use super::facts::{Health, Place, State, Subject};
 use super::image::base64;
 use crate::units;
 use markup::Markup;
@@ -94,6 +94,15 @@ fn cards(page: &mut Markup, cards: &[(&str, String, String)]) {
     page.raw("</dl>\n");
 }
 
+/// What a row takes; nothing where there are no rows.
+fn each(bytes: u64, rows: u64) -> String {
+    match bytes.checked_div(rows) {
+        None => String::new(),
+        Some(long) if long >= 1_000 => format!("{} each", units::bytes(long)),
+        Some(_) => format!("{} each", units::per_row(bytes, rows)),
+    }
+}
+
 /// The beginning of a section.
 fn section(page: &mut Markup, id: &'static str, title: &str) {
     page.open("section", &[("id", id), ("class", "long"), ("aria-labelledby", &format!("h-{id}"))]);
@@ -115,7 +124,10 @@ fn health(page: &mut Markup, health: &Health) {
         for problem in &health.problems {
             page.raw("<li>").text(&problem.what);
             if let Some(at) = problem.at {
-                let place = format!(" (byte {} of the file)", units::count(at));
+                let place = match at {
+                    Place::Byte(at) => format!(" (byte {} of the file)", units::count(at)),
+                    Place::From(at) => format!(" (in what begins at byte {})", units::count(at)),
+                };
                 page.element("span", &[("class", "soft")], place);
             }
             page.raw("</li>");

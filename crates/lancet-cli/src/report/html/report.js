@@ -44,9 +44,10 @@
     let x = 0;
     segments.forEach((segment, at) => {
       const width = (1000 * segment.bytes) / all;
+      const acts = choose && (!("open" in segment) || segment.open);
       const rect = draw(svg, "rect", {
         x: x.toFixed(2), width: Math.max(width, 0.4).toFixed(2), height: 48, class: "k" + segment.kind,
-        tabindex: at ? -1 : 0, role: choose ? "button" : "img",
+        tabindex: at ? -1 : 0, role: acts ? "button" : "img",
       });
       const label = segment.label + ", " + size(segment.bytes) + ", " + share(segment.bytes, all);
       rect.setAttribute("aria-label", label);
@@ -56,14 +57,14 @@
         if (host.tell) host.tell(segment, all);
       });
       rect.addEventListener("pointerenter", () => host.tell && host.tell(segment, all));
-      rect.addEventListener("click", () => choose && choose(segment));
+      rect.addEventListener("click", () => acts && choose(segment));
       rect.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowLeft: -1, Home: -at, End: rects.length - 1 - at }[event.key];
         if (step !== undefined) {
           event.preventDefault();
           const next = rects[Math.min(Math.max(at + step, 0), rects.length - 1)];
           next.focus();
-        } else if (choose && (event.key === "Enter" || event.key === " ")) {
+        } else if (acts && (event.key === "Enter" || event.key === " ")) {
           event.preventDefault();
           choose(segment);
         }
@@ -77,8 +78,9 @@
       let left = 0;
       segments.forEach((segment) => {
         const width = (100 * segment.bytes) / all;
-        if (width * host.clientWidth > 6000) {
-          const name = make(names, "span", {}, segment.name || segment.label);
+        const text = segment.name || segment.label;
+        if ((width * host.clientWidth) / 100 > Math.min(60, 8 * text.length + 6)) {
+          const name = make(names, "span", {}, text);
           Object.assign(name.style, { left: left + "%", width: width + "%" });
         }
         left += width;
@@ -128,7 +130,7 @@
       }) : undefined,
     }));
   const fragmentSegment = (fragment, at) => ({
-    bytes: fragment[3].reduce((sum, file) => sum + file[1], 0), kind: at % 2, name: "fragment " + fragment[0],
+    bytes: fragment[3].reduce((sum, file) => sum + file[1], 0), kind: at % 2, name: String(fragment[0]),
     label: "fragment " + fragment[0] + ", " + count(fragment[1]) + " rows" + (fragment[2] ? ", " + count(fragment[2]) + " deleted" : ""),
     open: () => ({ name: "fragment " + fragment[0], segments: fileSegments(fragment[3]), hint: "The files of the fragment." }),
   });
@@ -176,7 +178,7 @@
     };
     const segments = data.groups ? groupSegments() : partSegments(data.strip, openColumn);
     const hint = data.groups ? "Choose a fragment to see its files, and a file to see where its columns are." : "Choose a part to look into it: columns have pages, pages have buffers.";
-    show([{ name: data.name, segments, hint }]);
+    show([{ name: data.name, segments, hint: segments.some((segment) => segment.open) ? hint : "" }]);
   }
 
   // Columns as areas: the longer side is cut, and again.
@@ -186,7 +188,7 @@
       if (!items.length) return;
       if (items.length === 1) {
         const box = items[0];
-        const link = make(tree, "a", { href: box.at === undefined ? "#columns" : "#c" + box.at, class: "t" + (box.order % 6) });
+        const link = make(tree, "a", { href: box.at === undefined ? "#columns" : "#c" + box.at, class: box.at === undefined ? "rest" : "t" + (box.order % 6) });
         Object.assign(link.style, { left: x + "%", top: y + "%", width: width + "%", height: height + "%" });
         const [wide, high] = [(width * tree.clientWidth) / 100, (height * tree.clientHeight) / 100];
         link.title = box.name + ", " + size(box.bytes);
@@ -212,7 +214,7 @@
     const boxes = columns.filter((c) => c.bytes > 0).sort((a, b) => b.bytes - a.bytes).slice(0, 120);
     const rest = columns.reduce((sum, c) => sum + c.bytes, 0) - boxes.reduce((sum, c) => sum + c.bytes, 0);
     const items = boxes.map((c, order) => ({ ...c, order }));
-    if (rest > 0) items.push({ name: "all others", bytes: rest, order: items.length });
+    if (rest > 0) items.push({ name: count(columns.length - boxes.length) + " smaller columns", bytes: rest });
     const redraw = () => {
       tree.replaceChildren();
       lay(items, 0, 0, 100, 100, tree.clientWidth / Math.max(tree.clientHeight, 1));
@@ -228,13 +230,15 @@
     const svg = draw(host, "svg", { class: "band", viewBox: "0 0 1000 1000", preserveAspectRatio: "none", role: "img" });
     svg.setAttribute("aria-label", host.dataset.label || zones.o);
     let path = "";
+    const nulls = [];
     zones.b.forEach((b, at) => {
       const [x, next] = [(1000 * at) / n, (1000 * (at + 1)) / n];
       if (b[0] !== null) path += `M${x.toFixed(1)} ${1000 - b[1]}H${next.toFixed(1)}V${1000 - b[0]}H${x.toFixed(1)}z`;
       if (b[2] === null) draw(svg, "rect", { class: "unknown", x: x.toFixed(1), width: (1000 / n).toFixed(1), y: 0, height: 1000 });
-      if (b[2]) draw(svg, "rect", { x: x.toFixed(1), width: (1000 / n).toFixed(1), y: 1000 - 10 * b[2], height: 10 * b[2] });
+      if (b[2]) nulls.push({ x: x.toFixed(1), width: (1000 / n).toFixed(1), y: 1000 - 10 * b[2], height: 10 * b[2] });
     });
     draw(svg, "path", { d: path });
+    nulls.forEach((share) => draw(svg, "rect", share));
   };
   document.querySelectorAll("td.zones").forEach((cell) => {
     const column = columns[+cell.dataset.c];
@@ -325,6 +329,16 @@
     addEventListener("hashchange", hit);
     hit();
   }
+
+  // What is wider than the window is reached by keys, too.
+  document.querySelectorAll(".scroll").forEach((part) => {
+    if (part.scrollWidth <= part.clientWidth) return;
+    const title = part.querySelector("caption") || part.closest("section").querySelector("h2");
+    for (const [key, value] of [["tabindex", 0], ["role", "region"], ["aria-label", title.textContent]]) part.setAttribute(key, value);
+  });
+
+  // Paper cannot be opened.
+  addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => (part.open = true)));
 
   // The pages of the largest columns, side by side.
   document.querySelectorAll("td.pages").forEach((cell) => {

@@ -2,7 +2,9 @@
 
 use super::chart::{Bar, chart};
 use super::markup::Markup;
-use super::{bytes, cards, columns, fragments, header, health, pages, rows, section, why, zones};
+use super::{
+    bytes, cards, columns, each, fragments, header, health, pages, rows, section, why, zones,
+};
 use crate::report::facts::{TableFacts, VersionFacts};
 use crate::units;
 
@@ -23,7 +25,10 @@ pub fn write(page: &mut Markup, table: &TableFacts) {
     if table.zones_left_out > 0 || table.columns.iter().any(|column| column.zones.is_some()) {
         sections.push(("zones", "Zones"));
     }
-    sections.extend([("pages", "Pages"), ("health", "Health"), ("rows", "Rows")]);
+    if pages::has_pages(&table.columns) {
+        sections.push(("pages", "Pages"));
+    }
+    sections.extend([("health", "Health"), ("rows", "Rows")]);
     header(page, &table.name, Some(table.health.state), &sections);
     glance(page, table);
     let all = table.map.kinds.iter().map(|(_, bytes)| bytes).sum();
@@ -43,13 +48,9 @@ pub fn write(page: &mut Markup, table: &TableFacts) {
 
 fn glance(page: &mut Markup, table: &TableFacts) {
     let branch = table.branch.as_ref().map(|name| format!("branch {name}"));
-    let per_row = match table.rows {
-        0 => String::new(),
-        rows => format!("{} each", units::per_row(table.file_bytes, rows)),
-    };
     let mut facts = vec![
         ("Version", table.version.to_string(), branch.unwrap_or_default()),
-        ("Rows", units::count(table.rows), per_row),
+        ("Rows", units::count(table.rows), each(table.file_bytes, table.rows)),
         (
             "Data files",
             units::bytes(table.file_bytes),
@@ -105,10 +106,13 @@ fn versions(page: &mut Markup, table: &TableFacts) {
         };
         all.iter().map(bar).collect()
     };
-    page.raw("<div class=\"cols\">");
-    chart(page, "Rows", &bars(|version| version.rows.unwrap_or(0)), units::count);
-    chart(page, "Bytes of the data files", &bars(|version| version.bytes), units::bytes);
-    page.raw("</div><div class=\"scroll\"><table><thead><tr><th scope=\"col\" class=\"num\">version</th><th scope=\"col\">written</th>");
+    if all.len() > 1 {
+        page.raw("<div class=\"cols\">");
+        chart(page, "Rows", &bars(|version| version.rows.unwrap_or(0)), units::count);
+        chart(page, "Bytes of the data files", &bars(|version| version.bytes), units::bytes);
+        page.raw("</div>");
+    }
+    page.raw("<div class=\"scroll\"><table><thead><tr><th scope=\"col\" class=\"num\">version</th><th scope=\"col\">written</th>");
     page.raw("<th scope=\"col\" class=\"num\">rows</th><th scope=\"col\" class=\"num\">deleted</th><th scope=\"col\" class=\"num\">fragments</th>");
     page.raw("<th scope=\"col\" class=\"num\">bytes</th><th scope=\"col\">what changed</th><th scope=\"col\">tags</th></tr></thead><tbody>");
     let known = |n: Option<u64>| n.map_or_else(|| "?".into(), units::count);

@@ -46,13 +46,14 @@ fn profiles(page: &mut Markup, found: &Profiles) {
         units::counted(found.columns as u64, "column")
     ));
     page.raw("</caption><thead><tr><th scope=\"col\">profile</th><th scope=\"col\" class=\"num\">bytes</th>");
-    page.raw("<th scope=\"col\" class=\"num\">beside the file</th><th scope=\"col\"></th></tr></thead><tbody>");
+    page.raw(
+        "<th scope=\"col\" class=\"num\">change</th><th scope=\"col\"></th></tr></thead><tbody>",
+    );
     let all = [("as it is", found.current)].into_iter().chain(found.predicted.iter().copied());
     for (name, bytes) in all {
         page.raw("<tr>").element("th", &[("scope", "row")], name);
         page.element("td", &[("class", "num")], units::bytes(bytes));
-        let change = 100.0 * (bytes as f64 / found.current.max(1) as f64 - 1.0);
-        page.element("td", &[("class", "num")], format!("{change:+.0} %"));
+        page.element("td", &[("class", "num")], units::change(found.current, bytes));
         page.raw("<td>").bar(bytes as f64 / largest).raw("</td></tr>");
     }
     page.raw("</tbody></table></div>");

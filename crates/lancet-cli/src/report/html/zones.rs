@@ -40,7 +40,7 @@ pub fn write(page: &mut Markup, columns: &[ColumnFacts], left_out: usize) {
         page.raw("</td>");
         page.element("td", &[("class", "num")], units::count(zones.num_zones as u64));
         page.element("td", &[("class", "num")], format!("{:.0} %", 100.0 * zones.read_share));
-        let (least, greatest) = column.range.clone().unwrap_or_default();
+        let (least, greatest) = column.range.clone().unwrap_or_else(|| ("–".into(), "–".into()));
         page.element("td", &[("class", "cell")], least);
         page.element("td", &[("class", "cell")], greatest).raw("</tr>");
     }

@@ -1,0 +1,25 @@
+// What a user does with the report of a table, and whether it answers: run in a copy of the page without its policy.
+const told = [];
+const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const rects = () => [...document.querySelectorAll("#map .strip rect")];
+const labels = () => rects().map((rect) => rect.getAttribute("aria-label"));
+const steps = () => document.querySelectorAll("#map .crumbs button").length;
+const check = (what, holds) => holds || told.push(what);
+const data = JSON.parse(document.getElementById("data").textContent);
+check("the map has the fragments", steps() === 1 && rects().length === data.fragments.length && labels()[1].startsWith("fragment 1, "));
+rects()[0].focus();
+press("Enter");
+check("a fragment has files", steps() === 2 && rects().length === data.fragments[0][3].length);
+check("data files open, deletion files do not", rects().map((rect) => rect.getAttribute("role")).join() === "button,img");
+press("Enter");
+check("a file has columns", steps() === 3 && labels().some((label) => label.startsWith("column price ")));
+press("Escape");
+press("Escape");
+check("two steps back", steps() === 1 && document.activeElement === rects()[0]);
+const bands = [...document.querySelectorAll("td.zones svg")];
+check("zones are drawn", bands.length === 3 && bands.every((band) => band.querySelector("path").getAttribute("d").length > 20));
+check("nulls of the fragment without prices are drawn", bands[1].querySelectorAll("rect").length > 0);
+check("pages are drawn", document.querySelectorAll("td.pages rect").length >= 9);
+document.querySelector("#columns-table button.name").click();
+check("pages say their fragment", document.querySelector("tr.detail rect").getAttribute("aria-label").includes(" in fragment 0, "));
+document.title = told.length ? "BROKEN " + told.join("; ") : "ALL ANSWERED";
