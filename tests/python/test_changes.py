@@ -84,7 +84,7 @@ def test_rows_of_every_library(tmp_path: Path) -> None:
     table.append(polars.DataFrame({"n": [2], "s": ["b"]}, schema={"n": polars.Int32, "s": polars.String}))
     table.append({"n": [3, None], "s": ["c", None]})
     table.append({"n": np.array([4], np.int32), "s": np.array(["d"])})
-    table.append(lancet.Table({"n": np.array([5], np.int32), "s": ["e"]}))
+    table.append(pandas.DataFrame({"n": pandas.Series([5], dtype="int32"), "s": ["e"]}))
 
     def parts() -> Iterator[Any]:
         yield pa.record_batch({"n": pa.array([6], pa.int32()), "s": ["f"]})
