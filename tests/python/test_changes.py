@@ -84,7 +84,7 @@ def test_rows_of_every_library(tmp_path: Path) -> None:
     table.append(polars.DataFrame({"n": [2], "s": ["b"]}, schema={"n": polars.Int32, "s": polars.String}))
     table.append({"n": [3, None], "s": ["c", None]})
     table.append({"n": np.array([4], np.int32), "s": np.array(["d"])})
-    table.append(lancet.Table({"n": np.array([5], np.int32), "s": ["e"]}))
+    table.append(pandas.DataFrame({"n": pandas.Series([5], dtype="int32"), "s": ["e"]}))
 
     def parts() -> Iterator[Any]:
         yield pa.record_batch({"n": pa.array([6], pa.int32()), "s": ["f"]})
@@ -239,6 +239,20 @@ def test_merge(table: lancet.Dataset) -> None:
     with pytest.raises(ValueError, match="at least one"):
         table.merge({"id": [1]}, on=[])
     assert table.checkout().version == version
+
+
+def test_keys_that_are_null_equal_no_other(tmp_path: Path) -> None:
+    table = lancet.create_table({"a": ["x", None], "b": [b"1", b"1"], "n": [1, 2]}, tmp_path / "t")
+    change = table.merge({"a": [None, None, "x"], "b": [b"1", b"1", b"1"], "n": [3, 4, 5]}, on=["a", "b"])
+    assert (change.rows_updated, change.rows_inserted) == (1, 2)
+    assert sorted((row["n"], row["a"]) for row in reference(table)) == [(2, None), (3, None), (4, None), (5, "x")]
+    # How a text is held is no matter, and where it ends is.
+    table = lancet.create_table({"a": ["ab", "a"], "b": ["c", "bc"], "n": [1, 2]}, tmp_path / "u")
+    keys = pa.table({"a": pa.array(["a"]).dictionary_encode(), "b": pa.array(["bc"], pa.string_view()), "n": [9]})
+    plain = pa.table({"a": ["a"], "b": pa.array(["bc"], pa.string_view()), "n": [9]})
+    assert table.merge(plain, on=["a", "b"], insert=False).rows_updated == 1
+    assert [row["n"] for row in reference(table)] == [1, 9]
+    assert table.merge(keys.select(["a", "b"]), on=["a", "b"], update=False).version == table.version
 
 
 def test_merges_are_those_of_the_reference(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `work` | runs work without the interpreter; panics become errors, Ctrl-C ends it |
 //! | `errors` | errors of lancet as exceptions of Python |
-//! | `capsules` | Arrow data from and to other libraries: the PyCapsule interface |
+//! | `capsules`, `imported` | Arrow data from and to other libraries: the PyCapsule interface |
 //! | `data`, `schema`, `column` | rows in memory, what they are, and one column of them |
 //! | `memory` | whose the memory of rows is, and how much they take |
 //! | `columns`, `typed` | columns out of arrays and lists of Python; out of values, as a type has them |
@@ -33,6 +33,7 @@ mod columns;
 mod data;
 mod errors;
 mod filter;
+mod imported;
 mod literals;
 mod memory;
 mod merge;

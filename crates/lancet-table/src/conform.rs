@@ -1,12 +1,12 @@
-//! Rows as a table wants them: columns of the same types, by name, whatever their order and whatever they say of nulls that
-//! are not there.
+//! Rows as a table wants them: columns of the same types, by name, whatever their order, however they hold texts and bytes, and
+//! whatever they say of nulls that are not there.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, FixedSizeListArray, LargeListArray, ListArray, MapArray,
-    StringArray, StructArray,
+    Array, ArrayRef, BinaryArray, FixedSizeListArray, LargeBinaryArray, LargeListArray,
+    LargeStringArray, ListArray, MapArray, StringArray, StructArray,
 };
 use arrow_schema::{DataType, Field, Fields};
 
@@ -51,14 +51,59 @@ fn conform_type(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef>
             Arc::new(FixedSizeListArray::try_new(item.clone(), *size, values, nulls)?)
         }
         (Map(..), Map(entries, sorted)) => conform_map(array.as_map(), entries, *sorted, path)?,
-        (Utf8View, Utf8) => Arc::new(array.as_string_view().iter().collect::<StringArray>()),
-        (BinaryView, Binary) => Arc::new(array.as_binary_view().iter().collect::<BinaryArray>()),
+        (Utf8 | LargeUtf8 | Utf8View, Utf8) => {
+            short_enough(array, path)?;
+            Arc::new(texts(array).collect::<StringArray>())
+        }
+        (Utf8 | LargeUtf8 | Utf8View, LargeUtf8) => {
+            Arc::new(texts(array).collect::<LargeStringArray>())
+        }
+        (Binary | LargeBinary | BinaryView, Binary) => {
+            short_enough(array, path)?;
+            Arc::new(bytes(array).collect::<BinaryArray>())
+        }
+        (Binary | LargeBinary | BinaryView, LargeBinary) => {
+            Arc::new(bytes(array).collect::<LargeBinaryArray>())
+        }
         (found, _) => {
             return Err(Error::invalid(format!(
                 "column `{path}` is of type {wanted} in the table, but of type {found} in the rows"
             )));
         }
     })
+}
+
+/// The texts of an array, however they are held.
+fn texts(array: &ArrayRef) -> Box<dyn Iterator<Item = Option<&str>> + '_> {
+    match array.data_type() {
+        DataType::LargeUtf8 => Box::new(array.as_string::<i64>().iter()),
+        DataType::Utf8View => Box::new(array.as_string_view().iter()),
+        _ => Box::new(array.as_string::<i32>().iter()),
+    }
+}
+
+/// The bytes of an array, however they are held.
+fn bytes(array: &ArrayRef) -> Box<dyn Iterator<Item = Option<&[u8]>> + '_> {
+    match array.data_type() {
+        DataType::LargeBinary => Box::new(array.as_binary::<i64>().iter()),
+        DataType::BinaryView => Box::new(array.as_binary_view().iter()),
+        _ => Box::new(array.as_binary::<i32>().iter()),
+    }
+}
+
+/// An error where the values of an array are more than its smaller kind has offsets for.
+fn short_enough(array: &ArrayRef, path: &str) -> Result<()> {
+    let is_text = matches!(array.data_type(), DataType::LargeUtf8 | DataType::Utf8View);
+    let total: u64 = match is_text {
+        true => texts(array).flatten().map(|text| text.len() as u64).sum(),
+        false => bytes(array).flatten().map(|value| value.len() as u64).sum(),
+    };
+    if i32::try_from(total).is_err() {
+        return Err(Error::invalid(format!(
+            "column `{path}` has {total} bytes in one batch; give batches of fewer rows"
+        )));
+    }
+    Ok(())
 }
 
 fn conform_struct(array: &StructArray, fields: &Fields, path: &str) -> Result<ArrayRef> {
@@ -100,7 +145,7 @@ fn conform_map(map: &MapArray, entries: &Arc<Field>, sorted: bool, path: &str) -
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{Int32Array, Int64Array, StringViewArray};
+    use arrow_array::{BinaryViewArray, Int32Array, Int64Array, StringViewArray};
     use arrow_buffer::{NullBuffer, OffsetBuffer};
 
     use super::*;
@@ -130,6 +175,34 @@ mod tests {
         assert_eq!(got.data_type(), &wanted);
         assert_eq!(got.as_struct().column(0).as_ref(), &Int64Array::from(vec![1, 2]));
         assert_eq!(got.as_struct().column(1).as_string::<i32>().value(0), "x");
+    }
+
+    #[test]
+    fn texts_and_bytes_are_held_as_the_table_has_them() {
+        let values = [Some("x"), None, Some("a text of more than twelve bytes")];
+        let texts: [ArrayRef; 3] = [
+            Arc::new(values.iter().collect::<StringArray>()),
+            Arc::new(values.iter().collect::<LargeStringArray>()),
+            Arc::new(values.iter().collect::<StringViewArray>()),
+        ];
+        let binary = values.map(|value| value.map(str::as_bytes));
+        let bytes: [ArrayRef; 3] = [
+            Arc::new(binary.iter().collect::<BinaryArray>()),
+            Arc::new(binary.iter().collect::<LargeBinaryArray>()),
+            Arc::new(binary.iter().collect::<BinaryViewArray>()),
+        ];
+        for kinds in [texts, bytes] {
+            let [small, large, _] = &kinds;
+            for given in &kinds {
+                for wanted in [small, large] {
+                    let field = Field::new("c", wanted.data_type().clone(), true);
+                    assert_eq!(
+                        &conform(&given.slice(1, 2), &field, "c").unwrap(),
+                        &wanted.slice(1, 2)
+                    );
+                }
+            }
+        }
     }
 
     #[test]
