@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use chrono::DateTime;
-use lancet_table::{At, Branch, Manifest, Table, TableOptions, Tag};
+use lancet_table::{At, Branch, Manifest, Operation, Table, TableOptions, Tag};
 use serde_json::{Value, json};
 
 use crate::error::{InFile, Result};
@@ -38,6 +38,8 @@ pub struct Args {
 /// What is shown of a version. Manifests of tables with many fragments are large, so that they are not kept.
 struct Line {
     version: u64,
+    /// What made it; `None` if it does not tell.
+    change: Option<&'static str>,
     written: Option<String>,
     rows: Option<u64>,
     deleted: Option<u64>,
@@ -56,7 +58,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let branches = table.branches().in_file(&args.table)?;
     let mut lines = Vec::with_capacity(table.versions().len());
     for number in table.versions() {
-        lines.push(Line::new(&table.manifest_of(*number).in_file(&args.table)?, &tags));
+        // What made a version is for people: one that does not tell is a version all the same.
+        let made_by = table.transaction_of(*number).ok().flatten();
+        let change = made_by.map(|transaction| match transaction.operation {
+            // A table begins as if it replaced one.
+            Operation::Overwrite(_) if transaction.read_version == 0 => "create",
+            operation => operation.words(),
+        });
+        lines.push(Line::new(&table.manifest_of(*number).in_file(&args.table)?, change, &tags));
     }
     if args.json {
         let branch = |branch: &Branch| {
@@ -84,12 +93,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 }
 
 fn grid(lines: &[Line]) -> Grid {
-    let header = [">version", "written", ">rows", ">deleted", ">fragments", ">bytes", "tags"];
+    let header =
+        [">version", "change", "written", ">rows", ">deleted", ">fragments", ">bytes", "tags"];
     let mut grid = Grid::new(&header);
     let known = |n: Option<u64>| n.map_or_else(|| "?".into(), units::count);
     for line in lines {
         grid.push([
             line.version.to_string(),
+            line.change.unwrap_or("?").into(),
             line.written.clone().unwrap_or_default(),
             known(line.rows),
             known(line.deleted),
@@ -102,10 +113,11 @@ fn grid(lines: &[Line]) -> Grid {
 }
 
 impl Line {
-    fn new(manifest: &Manifest, tags: &[Tag]) -> Self {
+    fn new(manifest: &Manifest, change: Option<&'static str>, tags: &[Tag]) -> Self {
         let named = |tag: &&Tag| tag.version == manifest.version && tag.branch == manifest.branch;
         Self {
             version: manifest.version,
+            change,
             written: written(manifest),
             rows: manifest.num_rows(),
             deleted: manifest.num_deleted_rows(),
@@ -119,6 +131,7 @@ impl Line {
     fn to_json(&self) -> Value {
         json!({
             "version": self.version,
+            "change": self.change,
             "written": self.written,
             "rows": self.rows,
             "deleted_rows": self.deleted,

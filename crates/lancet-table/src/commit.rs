@@ -72,9 +72,8 @@ impl<S: Storage> Opened<S> {
         VersionFile::parse(&shown(&path), bytes, limits)
     }
 
-    /// What made this version, if it says so.
-    pub(crate) async fn made_by(&self) -> Result<Option<Transaction>> {
-        let version = self.manifest().version;
+    /// What made a version, if it says so.
+    pub(crate) async fn made_by(&self, version: u64) -> Result<Option<Transaction>> {
         let Some(name) = self.versions.get(version) else { return Ok(None) };
         let file = self.version_file(name).await?;
         read_transaction(self.storage(), &self.root, &file, &self.options.limits).await

@@ -117,7 +117,12 @@ impl StoreTable {
 
     /// What made the version that is open; `None` if it does not tell.
     pub async fn transaction(&self) -> Result<Option<Transaction>> {
-        self.at.made_by().await
+        self.transaction_of(self.version()).await
+    }
+
+    /// What made another version of the same table or branch; `None` if it does not tell.
+    pub async fn transaction_of(&self, version: u64) -> Result<Option<Transaction>> {
+        self.at.made_by(version).await
     }
 
     /// The schema, with field and schema metadata.

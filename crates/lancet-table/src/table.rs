@@ -89,7 +89,12 @@ impl Table {
 
     /// What made the version that is open; `None` if it does not tell.
     pub fn transaction(&self) -> Result<Option<Transaction>> {
-        ready(self.at.made_by())
+        self.transaction_of(self.version())
+    }
+
+    /// What made another version of the same table or branch; `None` if it does not tell.
+    pub fn transaction_of(&self, version: u64) -> Result<Option<Transaction>> {
+        ready(self.at.made_by(version))
     }
 
     /// The folder of the version that is open: that of the table, or of a branch.

@@ -662,6 +662,25 @@ fn table_verbs_interrupted_leave_no_version() {
 }
 
 #[test]
+fn versions_tell_what_made_them() {
+    let dir = with_table("tv-made-by");
+    for verb in [
+        "append t t.csv",
+        "delete t --rows 0",
+        "compact t",
+        "overwrite t t.csv",
+        "restore t --version 1",
+    ] {
+        dir.lancet(&format!("table {verb}")).ok();
+    }
+    let history: Value = serde_json::from_str(&dir.lancet("versions t --json").ok()).unwrap();
+    let versions = history["versions"].as_array().unwrap().iter();
+    let changes: Vec<&str> = versions.map(|version| version["change"].as_str().unwrap()).collect();
+    assert_eq!(changes, ["create", "append", "delete", "compact", "overwrite", "restore"]);
+    assert!(dir.lancet("versions t").ok().contains(" 3   delete      "));
+}
+
+#[test]
 fn table_verbs_help() {
     let dir = Dir::new("tv-help");
     let help = dir.lancet("table --help").ok();

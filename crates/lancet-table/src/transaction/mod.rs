@@ -323,8 +323,8 @@ impl Operation {
         }
     }
 
-    /// What it is for who asked for it.
-    pub(crate) fn words(&self) -> &'static str {
+    /// What it is for who asked for it, in words.
+    pub fn words(&self) -> &'static str {
         match self {
             Self::Append(_) => "append",
             Self::Delete(_) => "delete",
