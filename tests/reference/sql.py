@@ -41,7 +41,8 @@ CHANGES = [
     'DELETE FROM {t} WHERE id IN (SELECT id FROM {f} WHERE id % 7 = 0)',
     'UPDATE {t} SET number = (SELECT max(number) FROM {f}) WHERE id > (SELECT avg(id) FROM {f})',
     'DELETE FROM {t} WHERE flag IS NULL AND name IS NOT NULL',
-    'INSERT INTO {t} (id, day) SELECT id + 1000000, day FROM {t} WHERE id < 100',
+    # Format 2.0 has no structs that are null.
+    'INSERT INTO {t} (place, id, day) SELECT place, id + 1000000, day FROM {t} WHERE id < 100',
 ]
 
 

@@ -284,7 +284,7 @@ fn values_may_name_their_rows() {
         table.delete(10..20).unwrap();
         let before = table.take(&(0..90).collect::<Vec<_>>(), ["k", "_rowid"]).unwrap();
         // Rows of all fragments, in two batches and in no order.
-        let address = |key: i64| (key as u64 / 40) << 32 | key as u64 % 40;
+        let address = |key: i64| ((key as u64 / 40) << 32) | (key as u64 % 40);
         let batch = |keys: &[i64]| {
             let addresses = UInt64Array::from_iter_values(keys.iter().map(|key| address(*key)));
             let names = StringArray::from_iter_values(keys.iter().map(|key| format!("new {key}")));
@@ -304,11 +304,11 @@ fn values_may_name_their_rows() {
         let change = table.update_by_address(values, &options).unwrap();
         assert_eq!((change.version, change.rows_updated, change.rows_inserted), (3, 5, 0));
         let all = table.take(&(0..90).collect::<Vec<_>>(), ["k", "name", "_rowid"]).unwrap();
-        let keys = all.column(0).as_primitive::<Int64Type>();
+        let found = all.column(0).as_primitive::<Int64Type>();
         let (names, ids) =
             (all.column(1).as_string::<i32>(), all.column(2).as_primitive::<UInt64Type>());
         let old = before.column(0).as_primitive::<Int64Type>();
-        for (row, key) in keys.values().iter().enumerate() {
+        for (row, key) in found.values().iter().enumerate() {
             let kind = if [99, 3, 41, 2, 80].contains(key) { "new" } else { "city" };
             assert_eq!(names.value(row), format!("{kind} {key}"));
             if stable {
@@ -317,7 +317,7 @@ fn values_may_name_their_rows() {
                 assert_eq!(ids.value(row), id, "row ids stay");
             }
         }
-        assert_eq!(keys.values().iter().collect::<BTreeSet<_>>().len(), 90);
+        assert_eq!(found.values().iter().collect::<BTreeSet<_>>().len(), 90);
         assert!(table.verify(|_| ()).unwrap().problems.is_empty());
 
         // Rows without an address are new, and others go in the same version.
@@ -330,10 +330,10 @@ fn values_may_name_their_rows() {
         let change =
             table.merge_by_address(reader(&mixed), &[address(60), address(61)], &options).unwrap();
         assert_eq!((change.rows_updated, change.rows_inserted, change.rows_deleted), (1, 2, 2));
-        let mut keys_now = keys(&table);
-        keys_now.sort_unstable();
+        let mut now = keys(&table);
+        now.sort_unstable();
         let expected = (0..10).chain(20..60).chain(62..100).chain(200..202);
-        assert_eq!(keys_now, expected.collect::<Vec<i64>>());
+        assert_eq!(now, expected.collect::<Vec<i64>>());
         let nothing = mixed.slice(0, 0);
         let change = table.merge_by_address(reader(&nothing), &[address(62)], &options).unwrap();
         assert_eq!((change.version, change.rows_deleted), (5, 1));

@@ -8,8 +8,12 @@
 //! test       = column | column op value | column IS [NOT] NULL | column [NOT] IN ( value { , value } )
 //! ```
 
+use std::cmp::Ordering;
 use std::str::FromStr;
 
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float16Type, Float32Type};
 use arrow_schema::{DataType, Schema};
 use lancet::{Comparison, Filter};
 
@@ -70,17 +74,15 @@ impl Node {
                 }
             },
             Self::Compare(column, op, value) => {
-                let value = value.to_compare(column_type(schema, column)?);
-                Filter::compare(column, *op, &value.map_err(|e| about(column, e))?)
+                let data_type = column_type(schema, column)?;
+                compare(column, data_type, *op, value).map_err(|e| about(column, e))?
             }
             Self::IsNull(column) => column_type(schema, column).map(|_| Filter::is_null(column))?,
             Self::In(column, values) => {
                 let data_type = column_type(schema, column)?;
-                let one = |value: &Literal| {
-                    let value = value.to_compare(data_type).map_err(|e| about(column, e))?;
-                    Ok::<_, String>(Filter::compare(column, Comparison::Eq, &value))
-                };
-                Filter::Or(values.iter().map(one).collect::<Result<_, _>>()?)
+                let one = |value| compare(column, data_type, Comparison::Eq, value);
+                let any = values.iter().map(one).collect::<Result<_, _>>();
+                Filter::Or(any.map_err(|e| about(column, e))?)
             }
             Self::All(nodes) => {
                 Filter::And(nodes.iter().map(|node| node.filter(schema)).collect::<Result<_, _>>()?)
@@ -91,6 +93,42 @@ impl Node {
             Self::Not(node) => !node.filter(schema)?,
         })
     }
+}
+
+/// A column compared with a value. As in SQL, numbers beside floats have 64 bits; a column with fewer has a number near the one
+/// that is meant, on one side of it.
+fn compare(
+    column: &str,
+    data_type: &DataType,
+    op: Comparison,
+    value: &Literal,
+) -> Result<Filter, String> {
+    use Comparison as C;
+    let near = value.to_compare(data_type)?;
+    let filter = |op| Filter::compare(column, op, &near);
+    let (below, above) = match beside(&near, value) {
+        None => return Ok(filter(op)),
+        Some(Ordering::Greater) => (C::Lt, C::GtEq),
+        Some(_) => (C::LtEq, C::Gt),
+    };
+    Ok(match op {
+        C::Lt | C::LtEq => filter(below),
+        C::Gt | C::GtEq => filter(above),
+        // Of no value of the column this is true; of null it is null.
+        C::Eq => Filter::And(vec![filter(below), filter(above)]),
+        _ => Filter::Or(vec![filter(below), filter(above)]),
+    })
+}
+
+/// On which side of a number the float is that stands for it, if it is not the same.
+fn beside(near: &ArrayRef, number: &Literal) -> Option<Ordering> {
+    let Literal::Number(text) = number else { return None };
+    let near = match near.data_type() {
+        DataType::Float16 => near.as_primitive::<Float16Type>().iter().next()??.to_f64(),
+        DataType::Float32 => near.as_primitive::<Float32Type>().iter().next()??.into(),
+        _ => return None,
+    };
+    near.partial_cmp(&text.parse().ok()?).filter(|side| side.is_ne())
 }
 
 struct Parser {

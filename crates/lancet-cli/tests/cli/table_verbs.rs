@@ -333,9 +333,11 @@ fn table_verbs_mean_what_sql_means() {
          1,,0.5,b,,2024-02-01,\n\
          2,3,,,false,,2024-03-01T00:00:00\n\
          3,9007199254740993,-7.25,it's,true,1999-12-31,1999-12-31T23:59:59.5\n\
-         4,-5,1e300,,,2024-01-01,2024-01-01T10:00:01\n",
+         4,-5,1e300,,,2024-01-01,2024-01-01T10:00:01\n\
+         5,0,0.7,zz,false,,\n",
     );
     dir.lancet("-q table create t t.csv").ok();
+    dir.lancet("-q table add-column t --name g --expr f --type float32").ok();
     for condition in [
         "n > 2.5",
         "NOT n > 2.5",
@@ -359,11 +361,21 @@ fn table_verbs_mean_what_sql_means() {
         "at = '2024-03-01'",
         "NOT at < '2024-01-01 10:00:00'",
         "n < 99999999999999999999",
+        "g = 0.1",
+        "g <> 0.1",
+        "NOT g = 0.7",
+        "g > 0.1",
+        "g <= 0.1",
+        "NOT g < 0.7",
+        "g >= 0.7",
+        "g = 0.5 OR g = -7.25",
+        "g IN (0.1, 0.5)",
+        "g NOT IN (0.7, 0.5)",
     ] {
         let left = |ran: Ran| {
             assert_eq!(ran.code, 0, "{condition}: {}", ran.stderr);
             let left = rows(&dir, "t -c k");
-            dir.lancet("-q table restore t --version 1").ok();
+            dir.lancet("-q table restore t --version 2").ok();
             left
         };
         let small = left(words(&dir, &["delete", "t", "--where", condition]));

@@ -196,7 +196,7 @@ async fn rows_are_added_and_replaced() {
     assert_eq!(before.num_rows().unwrap(), 10);
     let known = files(&path);
     for (sql, part) in [
-        ("INSERT INTO t VALUES (NULL, 1, 'x')", "`k` must not be null"),
+        ("INSERT INTO t SELECT NULL, 1, 'x'", "`k` must not be null"),
         ("INSERT INTO t (n) VALUES (1)", "`k` must not be null"),
         ("INSERT OVERWRITE t (n) VALUES (1)", "`k` must not be null"),
         ("INSERT INTO t VALUES (1, 2)", "Column count"),
