@@ -61,7 +61,7 @@ async fn random_statements_do_what_queries_say() {
         let (statement, query) = match kind {
             0 => {
                 let added = format!(
-                    "SELECT id + {next} AS id, i, f, r, s, b, d, m, p FROM t WHERE id % 3 = 0 OR {condition}"
+                    "SELECT CAST({next} + row_number() OVER (ORDER BY id) AS bigint) AS id, i, f, r, s, b, d, m, p FROM t WHERE id % 3 = 0 OR {condition}"
                 );
                 next += 10_000;
                 let all = format!("SELECT * FROM t UNION ALL {added}");
