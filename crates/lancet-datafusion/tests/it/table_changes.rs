@@ -199,7 +199,7 @@ async fn rows_are_added_and_replaced() {
         ("INSERT INTO t SELECT NULL, 1, 'x'", "`k` must not be null"),
         ("INSERT INTO t (n) VALUES (1)", "`k` must not be null"),
         ("INSERT OVERWRITE t (n) VALUES (1)", "`k` must not be null"),
-        ("INSERT INTO t VALUES (1, 2)", "Column count"),
+        ("INSERT INTO t SELECT 1, 2", "Column count"),
         ("INSERT INTO t SELECT k, 10 / (k - 1), s FROM t", "zero"),
         ("REPLACE INTO t VALUES (1, 2, 'x')", "no keys"),
     ] {

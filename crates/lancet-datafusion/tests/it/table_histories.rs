@@ -35,7 +35,7 @@ fn others(condition: &str) -> String {
 
 #[tokio::test]
 async fn random_statements_do_what_queries_say() {
-    let start = table(2_000);
+    let start = table(800);
     let (_folder, path, ctx) = made(&start).await;
     let memory = SessionContext::new();
     memory.register_batch("t", start).unwrap();
@@ -48,11 +48,11 @@ async fn random_statements_do_what_queries_say() {
     }
     let mut random = Random(99);
     let (mut next, mut changed) = (10_000, 0);
-    for step in 0..120 {
+    for step in 0..80 {
         let num_rows = rows(&memory, "SELECT id FROM t").await.num_rows();
-        let kind = if num_rows < 300 {
+        let kind = if num_rows < 200 {
             0
-        } else if num_rows > 4_000 {
+        } else if num_rows > 1_500 {
             1
         } else {
             random.next(6)
@@ -61,7 +61,7 @@ async fn random_statements_do_what_queries_say() {
         let (statement, query) = match kind {
             0 => {
                 let added = format!(
-                    "SELECT id + {next} AS id, i, f, r, s, b, d, m, p FROM t WHERE id % 3 = 0 OR {condition}"
+                    "SELECT CAST({next} + row_number() OVER (ORDER BY id) AS bigint) AS id, i, f, r, s, b, d, m, p FROM t WHERE id % 3 = 0 OR {condition}"
                 );
                 next += 10_000;
                 let all = format!("SELECT * FROM t UNION ALL {added}");
@@ -121,7 +121,7 @@ async fn random_statements_do_what_queries_say() {
         }
         changed += usize::from(met > 0);
     }
-    assert!(changed > 60, "{changed}");
+    assert!(changed > 40, "{changed}");
     let table = lancet_table::Table::open(&path).unwrap();
     assert_eq!(table.version(), 1 + changed as u64);
     assert!(table.verify(|_| ()).unwrap().problems.is_empty());
