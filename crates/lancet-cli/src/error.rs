@@ -53,8 +53,12 @@ fn names(message: &str, file: &str) -> bool {
         let before = message.get(..start).and_then(|before| before.chars().next_back());
         let after = message.get(start.saturating_add(file.len())..);
         let after = after.and_then(|after| after.chars().next());
-        before.is_none_or(char::is_whitespace)
-            && after.is_none_or(|after| after == ':' || std::path::is_separator(after))
+        let is_told_of = |after: char| {
+            after == ':'
+                || std::path::is_separator(after)
+                || (before.is_none() && after.is_whitespace())
+        };
+        before.is_none_or(char::is_whitespace) && after.is_none_or(is_told_of)
     })
 }
 
@@ -119,7 +123,7 @@ mod tests {
             let about = Error::new(message).about_once(path);
             assert_eq!(text(Err(about)), format!("t: {message}"));
         }
-        for message in ["t: it is empty", "list t/_versions: denied", "open t"] {
+        for message in ["t: it is empty", "list t/_versions: denied", "open t", "t is no file"] {
             assert_eq!(text(Err(message).in_file(path)), message);
         }
     }
