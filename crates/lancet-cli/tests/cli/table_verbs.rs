@@ -208,7 +208,7 @@ fn table_verbs_delete() {
 fn table_verbs_delete_refuses() {
     let dir = with_table("tv-delete-refused");
     let unknown = words(&dir, &["delete", "t", "--where", "prize > 1"]).failed();
-    assert_eq!(unknown, "there is no column `prize`; there are id, name, price");
+    assert_eq!(unknown, "t: there is no column `prize`; there are id, name, price");
     let range = dir.lancet("table delete t --rows 3").failed();
     assert_eq!(range, "t: row 3 does not exist; the file has 3 rows");
     for usage in [
@@ -667,7 +667,7 @@ fn table_verbs_interrupted_leave_no_version() {
         let ended = child.wait_with_output().unwrap();
         let told = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.signal(), Some(signal as i32), "{told}");
-        assert_eq!(told, "error: cancelled; the table is as it was\n");
+        assert_eq!(told, "error: t: cancelled; the table is as it was\n");
         assert!(!dir.path("t/_versions").exists());
         assert_eq!(std::fs::read_dir(dir.path("t/data")).unwrap().count(), 0, "rubbish");
     }
