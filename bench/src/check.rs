@@ -9,7 +9,7 @@ use arrow_select::take::take_record_batch;
 use crate::contender::Reader;
 use crate::table::Table;
 
-/// Compares a full scan, the one-column scan and a take with the table.
+/// Compares a full scan, the one-column scan, a take and one of a column with the table.
 pub fn check(reader: &dyn Reader, table: &Table, rows: &[u64]) -> Result<()> {
     let whole = compare(&table.batch, |visit| reader.scan(None, Some(visit)));
     whole.context("a scan")?;
@@ -18,7 +18,10 @@ pub fn check(reader: &dyn Reader, table: &Table, rows: &[u64]) -> Result<()> {
     let column = compare(&column, |visit| reader.scan(Some(table.column), Some(visit)));
     column.context("a scan of one column")?;
     let taken = take_record_batch(&table.batch, &UInt64Array::from(rows.to_vec()))?;
-    compare(&taken, |visit| reader.take(rows, Some(visit))).context("a take")
+    compare(&taken, |visit| reader.take(rows, None, Some(visit))).context("a take")?;
+    let taken = taken.project(&[index])?;
+    let column = compare(&taken, |visit| reader.take(rows, Some(table.column), Some(visit)));
+    column.context("a take of one column")
 }
 
 type Visitor<'a> = dyn FnMut(RecordBatch) -> Result<()> + 'a;

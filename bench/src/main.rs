@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use results::{Metric, Results};
+use results::{Kind, Metric, Results};
 use run::Choice;
 
 #[derive(Parser)]
@@ -40,6 +40,9 @@ enum Command {
         /// Takes the file out of memory before every call.
         #[arg(long)]
         cold: bool,
+        /// Files of ever more rows and columns instead.
+        #[arg(long, conflicts_with = "cold")]
+        growth: bool,
         #[arg(long = "table")]
         tables: Vec<String>,
         #[arg(long = "metric")]
@@ -49,8 +52,8 @@ enum Command {
         /// Writes the files into this folder and leaves them there, for a profiler.
         #[arg(long)]
         keep: Option<PathBuf>,
-        /// Where the figures go: `results.json` for all of them, or `cold.json`; `partial.json` for some, or for
-        /// those of a quick run.
+        /// Where the figures go: `results.json` for all of them, or `cold.json`, `growth.json`; `partial.json` for
+        /// some, or for those of a quick run.
         #[arg(long)]
         out: Option<PathBuf>,
     },
@@ -74,6 +77,8 @@ enum Command {
         file: PathBuf,
         #[arg(long)]
         batch_rows: usize,
+        #[arg(long)]
+        column: Option<String>,
     },
 }
 
@@ -81,14 +86,16 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         #[cfg(feature = "lance")]
         Command::RowIds => row_ids::run(),
-        Command::Run { quick, cold, tables, metrics, contenders, keep, out } => {
-            let keeps = keep.is_some();
-            let choice = Choice { quick, cold, tables, metrics, contenders, keep: keeps };
-            let name = match (choice.is_everything() && !quick, cold) {
-                (false, _) => "partial.json",
-                (true, false) => "results.json",
-                (true, true) => "cold.json",
+        Command::Run { quick, cold, growth, tables, metrics, contenders, keep, out } => {
+            let kind = match (cold, growth) {
+                (true, _) => Kind::Cold,
+                (_, true) => Kind::Growth,
+                _ => Kind::Warm,
             };
+            let keeps = keep.is_some();
+            let choice = Choice { quick, kind, tables, metrics, contenders, keep: keeps };
+            let whole = choice.is_everything() && !quick;
+            let name = if whole { kind.file() } else { "partial.json" };
             let out = out.unwrap_or_else(|| here().join(name));
             let folder = Folder::new()?;
             let results = run::run(&choice, keep.as_deref().unwrap_or(&folder.0))?;
@@ -97,22 +104,23 @@ fn main() -> Result<()> {
             Ok(())
         }
         Command::Report { from, print } => {
-            let results = Results::load(&from.unwrap_or_else(|| here().join("results.json")))?;
+            let results = Results::load(&from.unwrap_or_else(|| here().join(Kind::Warm.file())))?;
             if print {
                 print!("{}", report::text(&results));
                 return Ok(());
             }
             let mut text = report::text(&results);
-            let cold = here().join("cold.json");
-            if cold.exists() {
-                text.push_str(&report::text(&Results::load(&cold)?));
+            let others = [Kind::Cold, Kind::Growth].map(|kind| here().join(kind.file()));
+            for other in others.iter().filter(|path| path.exists()) {
+                text.push_str(&report::text(&Results::load(other)?));
             }
             std::fs::write(here().join("RESULTS.md"), text)?;
             std::fs::write(here().join("results.svg"), report::chart(&results))?;
             Ok(())
         }
-        Command::ScanMemory { contender, file, batch_rows } => {
-            println!("{}", run::scan_memory(&contender, &file, batch_rows)?);
+        Command::ScanMemory { contender, file, batch_rows, column } => {
+            let bytes = run::scan_memory(&contender, &file, batch_rows, column.as_deref())?;
+            println!("{bytes}");
             Ok(())
         }
     }

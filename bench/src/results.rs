@@ -7,6 +7,38 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+/// What a run is about.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Files in the page cache.
+    #[default]
+    Warm,
+    /// Files that are taken out of memory before every call.
+    Cold,
+    /// Files of ever more rows, and of ever more columns of which one is read.
+    Growth,
+}
+
+impl Kind {
+    pub fn metrics(self) -> &'static [Metric] {
+        match self {
+            Self::Warm => &Metric::ALL,
+            Self::Cold => &Metric::COLD,
+            Self::Growth => &Metric::GROWTH,
+        }
+    }
+
+    /// Where a whole run of it is kept.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Warm => "results.json",
+            Self::Cold => "cold.json",
+            Self::Growth => "growth.json",
+        }
+    }
+}
+
 /// What is measured of a contender on a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -62,6 +94,9 @@ impl Metric {
         Self::Take100,
         Self::Take10k,
     ];
+
+    /// What should stay the same, or nearly, while files grow.
+    pub const GROWTH: [Self; 4] = [Self::Open, Self::Take1, Self::Take100, Self::Memory];
 
     pub fn title(self) -> &'static str {
         match self {
@@ -135,9 +170,8 @@ pub struct Results {
     pub processor: String,
     pub cores: usize,
     pub quick: bool,
-    /// Whether files were taken out of memory before every call.
     #[serde(default)]
-    pub cold: bool,
+    pub kind: Kind,
     /// The load of the machine before the run, and after it (with the run itself in it).
     pub load: [f64; 2],
     pub seconds: f64,

@@ -12,16 +12,15 @@ use crate::contender::{self, Contender, Open, Reader};
 use crate::limits;
 use crate::measure::{Effort, Turn, measure};
 use crate::process;
-use crate::results::{Cell, Metric, Results, TableNote};
+use crate::results::{Cell, Kind, Metric, Results, TableNote};
 use crate::table::random::Random;
-use crate::table::{RECIPES, Recipe, Table};
+use crate::table::{GROWING, RECIPES, Recipe, Table};
 
 /// What to run; empty lists mean all.
 #[derive(Debug, Default)]
 pub struct Choice {
     pub quick: bool,
-    /// Whether files are taken out of memory before every call.
-    pub cold: bool,
+    pub kind: Kind,
     pub tables: Vec<String>,
     pub metrics: Vec<Metric>,
     pub contenders: Vec<String>,
@@ -36,13 +35,14 @@ impl Choice {
     }
 
     fn recipes(&self) -> Result<Vec<&'static Recipe>> {
-        let known = |name: &String| RECIPES.iter().any(|recipe| recipe.name == name);
+        let recipes: &[Recipe] = if self.kind == Kind::Growth { &GROWING } else { &RECIPES };
+        let known = |name: &String| recipes.iter().any(|recipe| recipe.name == name);
         let unknown = self.tables.iter().find(|name| !known(name));
         ensure!(unknown.is_none(), "no table {unknown:?}");
         let chosen = |recipe: &&Recipe| {
             self.tables.is_empty() || self.tables.iter().any(|name| name == recipe.name)
         };
-        Ok(RECIPES.iter().filter(chosen).collect())
+        Ok(recipes.iter().filter(chosen).collect())
     }
 
     fn contenders(&self) -> Result<Vec<Box<dyn Contender>>> {
@@ -58,10 +58,8 @@ impl Choice {
     }
 
     fn wants(&self, metric: Metric) -> bool {
-        if self.cold && !Metric::COLD.contains(&metric) {
-            return false;
-        }
-        self.metrics.is_empty() || self.metrics.contains(&metric)
+        let chosen = self.metrics.is_empty() || self.metrics.contains(&metric);
+        chosen && self.kind.metrics().contains(&metric)
     }
 }
 
@@ -72,10 +70,14 @@ pub fn run(choice: &Choice, folder: &Path) -> Result<Results> {
         processor: process::processor(),
         cores: process::cores(),
         quick: choice.quick,
-        cold: choice.cold,
+        kind: choice.kind,
         load: [process::load()?, 0.0],
         seconds: 0.0,
-        limits: if choice.cold { cold::limits(folder)? } else { limits::measure(folder)? },
+        limits: match choice.kind {
+            Kind::Warm => limits::measure(folder)?,
+            Kind::Cold => cold::limits(folder)?,
+            Kind::Growth => Vec::new(),
+        },
         tables: Vec::new(),
         cells: Vec::new(),
     };
@@ -203,7 +205,8 @@ impl<'a> Bout<'a> {
         let turns = (0..self.contenders.len()).map(|index| {
             let turn = self.turn(index, metric, threads)?;
             let file = self.files[index].as_path();
-            Ok(if self.choice.cold { turn.cold(move || cold::evict(file)) } else { turn })
+            let cold = self.choice.kind == Kind::Cold;
+            Ok(if cold { turn.cold(move || cold::evict(file)) } else { turn })
         });
         let turns = turns.collect::<Result<Vec<_>>>()?;
         process::run_on(if pinned { 1 } else { process::cores() })?;
@@ -225,12 +228,13 @@ impl<'a> Bout<'a> {
         let sets: Vec<Vec<u64>> = (0..if count > 1 { 16 } else { 512 })
             .map(|seed| random_rows(rows, count, seed))
             .collect();
+        let taken = self.table.taken;
         if metric.opens() {
             return Ok(Turn::new(name, move |call| {
                 let reader = self.open(index, threads)?;
                 let wanted =
                     if metric == Metric::Open { &[0][..] } else { &sets[call % sets.len()] };
-                expect(reader.take(wanted, None)?, wanted.len())
+                expect(reader.take(wanted, taken, None)?, wanted.len())
             }));
         }
         let reader = self.open(index, threads)?;
@@ -241,7 +245,7 @@ impl<'a> Bout<'a> {
             }
             _ => Turn::new(name, move |call| {
                 let wanted = &sets[call % sets.len()];
-                expect(reader.take(wanted, None)?, wanted.len())
+                expect(reader.take(wanted, taken, None)?, wanted.len())
             }),
         })
     }
@@ -256,6 +260,7 @@ impl<'a> Bout<'a> {
                 let output = Command::new(&program)
                     .args(["scan-memory", "--contender", contender.name()])
                     .args(["--batch-rows", &self.table.batch_rows().to_string()])
+                    .args(self.table.taken.into_iter().flat_map(|column| ["--column", column]))
                     .arg("--file")
                     .arg(file)
                     .output()?;
@@ -273,13 +278,18 @@ impl<'a> Bout<'a> {
 }
 
 /// How much the memory of this process grows, at most, while it opens and scans a file.
-pub fn scan_memory(contender: &str, file: &Path, batch_rows: usize) -> Result<u64> {
+pub fn scan_memory(
+    contender: &str,
+    file: &Path,
+    batch_rows: usize,
+    column: Option<&str>,
+) -> Result<u64> {
     let choice = Choice { contenders: vec![contender.into()], ..Choice::default() };
     let contenders = choice.contenders()?;
     let contender = contenders.first().context("no contender")?;
     let (before, _) = process::memory()?;
     let reader = contender.open(Open { path: file, batch_rows, threads: 1 })?;
-    reader.scan(None, None)?;
+    reader.scan(column, None)?;
     let (_, most) = process::memory()?;
     Ok(most.saturating_sub(before))
 }

@@ -11,7 +11,7 @@ use futures::StreamExt;
 use lance_core::cache::LanceCache;
 use lance_core::datatypes::Schema;
 use lance_encoding::decoder::{DecoderPlugins, FilterExpression};
-use lance_file::reader::{FileReader, FileReaderOptions, ReaderProjection};
+use lance_file::reader::{FileReader, FileReaderOptions};
 use lance_file::version::ConcreteFileVersion;
 use lance_file::versions::{create_writer, reader_projection_from_column_names};
 use lance_file::writer::FileWriterOptions;
@@ -117,9 +117,13 @@ impl Opened {
         &self,
         rows: ReadBatchParams,
         batch_rows: u32,
-        projection: Option<ReaderProjection>,
+        column: Option<&str>,
         mut visit: Visit<'_>,
     ) -> Result<usize> {
+        let (version, schema) = (self.reader.version(), self.reader.schema());
+        let projection = column
+            .map(|column| reader_projection_from_column_names(version, schema, &[column]))
+            .transpose()?;
         self.executor.runtime.block_on(async {
             let filter = FilterExpression::no_filter();
             let tasks = self.reader.read_tasks(rows, batch_rows, projection, filter).await?;
@@ -139,16 +143,12 @@ impl Opened {
 
 impl Reader for Opened {
     fn scan(&self, column: Option<&str>, visit: Visit<'_>) -> Result<usize> {
-        let (version, schema) = (self.reader.version(), self.reader.schema());
-        let projection = column
-            .map(|column| reader_projection_from_column_names(version, schema, &[column]))
-            .transpose()?;
-        self.read(ReadBatchParams::RangeFull, self.batch_rows, projection, visit)
+        self.read(ReadBatchParams::RangeFull, self.batch_rows, column, visit)
     }
 
-    fn take(&self, rows: &[u64], visit: Visit<'_>) -> Result<usize> {
+    fn take(&self, rows: &[u64], column: Option<&str>, visit: Visit<'_>) -> Result<usize> {
         let count = rows.len() as u32;
         let rows = UInt32Array::from_iter_values(rows.iter().map(|row| *row as u32));
-        self.read(ReadBatchParams::Indices(rows), count, None, visit)
+        self.read(ReadBatchParams::Indices(rows), count, column, visit)
     }
 }

@@ -54,8 +54,11 @@ impl Reader for Opened {
         Ok(rows)
     }
 
-    fn take(&self, rows: &[u64], visit: Visit<'_>) -> Result<usize> {
-        let batch = self.reader.take(rows)?;
+    fn take(&self, rows: &[u64], column: Option<&str>, visit: Visit<'_>) -> Result<usize> {
+        let batch = match column {
+            None => self.reader.take(rows)?,
+            Some(column) => self.reader.take_columns(rows, [column])?,
+        };
         let count = batch.num_rows();
         if let Some(visit) = visit {
             visit(batch)?;

@@ -48,8 +48,8 @@ pub trait Reader {
     /// Reads all rows of a column, or of all columns; returns their number.
     fn scan(&self, column: Option<&str>, visit: Visit<'_>) -> Result<usize>;
 
-    /// Reads all columns of these rows, which are sorted and distinct; returns their number.
-    fn take(&self, rows: &[u64], visit: Visit<'_>) -> Result<usize>;
+    /// Reads a column, or all columns, of these rows, which are sorted and distinct; returns their number.
+    fn take(&self, rows: &[u64], column: Option<&str>, visit: Visit<'_>) -> Result<usize>;
 }
 
 /// Everyone, lancet first.

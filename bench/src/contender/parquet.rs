@@ -140,9 +140,10 @@ impl Reader for Opened {
         drain(builder.with_projection(self.columns(column)).build()?, visit)
     }
 
-    fn take(&self, rows: &[u64], visit: Visit<'_>) -> Result<usize> {
+    fn take(&self, rows: &[u64], column: Option<&str>, visit: Visit<'_>) -> Result<usize> {
         let selection = selection(rows);
         let builder = self.builder(self.file.try_clone()?);
+        let builder = builder.with_projection(self.columns(column));
         drain(builder.with_row_selection(selection).build()?, visit)
     }
 }

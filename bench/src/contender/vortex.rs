@@ -77,6 +77,14 @@ struct Opened {
 }
 
 impl Opened {
+    fn columns(&self, column: Option<&str>) -> Result<ScanBuilder<ArrayRef>> {
+        let scan = self.file.scan()?;
+        Ok(match column {
+            None => scan,
+            Some(column) => scan.with_projection(select([column], root()).bind(self.file.dtype())?),
+        })
+    }
+
     fn drain(&self, scan: ScanBuilder<ArrayRef>, mut visit: Visit<'_>) -> Result<usize> {
         let schema = self.session.arrow().to_arrow_schema(&scan.dtype()?)?;
         let target = Field::new_struct("", schema.fields().clone(), false);
@@ -100,15 +108,11 @@ impl Opened {
 
 impl Reader for Opened {
     fn scan(&self, column: Option<&str>, visit: Visit<'_>) -> Result<usize> {
-        let mut scan = self.file.scan()?;
-        if let Some(column) = column {
-            scan = scan.with_projection(select([column], root()).bind(self.file.dtype())?);
-        }
-        self.drain(scan, visit)
+        self.drain(self.columns(column)?, visit)
     }
 
-    fn take(&self, rows: &[u64], visit: Visit<'_>) -> Result<usize> {
+    fn take(&self, rows: &[u64], column: Option<&str>, visit: Visit<'_>) -> Result<usize> {
         let rows = StrictSortedBuffer::try_new(Buffer::copy_from(rows))?;
-        self.drain(self.file.scan()?.with_row_indices(rows), visit)
+        self.drain(self.columns(column)?.with_row_indices(rows), visit)
     }
 }

@@ -6,15 +6,20 @@ mod marks;
 
 use std::fmt::Write;
 
-use crate::results::{Metric, Results};
+use crate::results::{Kind, Metric, Results};
 use aims::{AIMS, Aim, MEMORY, Share, VECTORS_OF_MEMCPY};
 pub use chart::chart;
 
 /// The whole report, in Markdown.
 pub fn text(results: &Results) -> String {
-    if results.cold {
-        return cold(results);
+    match results.kind {
+        Kind::Warm => warm(results),
+        Kind::Cold => cold(results),
+        Kind::Growth => growth(results),
     }
+}
+
+fn warm(results: &Results) -> String {
     let mut text = String::from("# lancet beside its peers\n\n");
     head(&mut text, results);
     limits(&mut text, results);
@@ -59,6 +64,23 @@ fn cold(results: &Results) -> String {
         reads(&mut text, results, metric);
     }
     text.replace("\n## ", "\n## Cold: ")
+}
+
+/// The report of files that grow, which is a part of the whole one.
+fn growth(results: &Results) -> String {
+    let mut text = String::from("# Growth: more rows, more columns\n\n");
+    let Results { seconds, load, .. } = results;
+    put!(
+        text,
+        "Made by `run --growth`: all columns of files with ever more rows, and one column of files with ever more \
+         columns. {seconds:.0} s; load {:.2} before, {:.2} after.\n",
+        load[0],
+        load[1]
+    );
+    for metric in Metric::GROWTH {
+        figures(&mut text, results, metric);
+    }
+    text.replace("\n## ", "\n## Growth: ")
 }
 
 fn head(text: &mut String, results: &Results) {

@@ -38,6 +38,15 @@ pub fn ints(rows: usize, random: &mut Random) -> Columns {
     ]
 }
 
+/// Integers and words.
+pub fn growing(rows: usize, random: &mut Random) -> Columns {
+    let words = Words::new(random, 5_000);
+    let word = StringArray::from_iter_values((0..rows).map(|_| words.word(random)));
+    let mut columns = ints(rows, random);
+    columns.push(("word", Kind::Whole, Arc::new(word)));
+    columns
+}
+
 /// `walk` is a random walk with all its digits, `measure` and `price` have few.
 pub fn floats(rows: usize, random: &mut Random) -> Columns {
     let mut at = 100.0;

@@ -34,37 +34,63 @@ pub enum Kind {
 /// Name, whether there are nulls, and values.
 pub type Columns = Vec<(&'static str, Kind, ArrayRef)>;
 
+/// Makes columns of so many rows.
+type Make = fn(usize, &mut Random) -> Columns;
+
 /// How a table is made.
 pub struct Recipe {
     pub name: &'static str,
     rows: usize,
     /// The column of the one-column scan.
     column: &'static str,
-    columns: fn(usize, &mut Random) -> Columns,
+    /// The column that is taken, if it is not all of them.
+    taken: Option<&'static str>,
+    columns: Make,
 }
 
 /// All tables, in the order of the report.
 pub const RECIPES: [Recipe; 10] = [
-    Recipe { name: "ints", rows: 1_000_000, column: "code", columns: flat::ints },
-    Recipe { name: "floats", rows: 1_000_000, column: "walk", columns: flat::floats },
-    Recipe { name: "strings", rows: 1_000_000, column: "sentence", columns: flat::strings },
-    Recipe { name: "vectors", rows: 50_000, column: "vector", columns: nested::vectors },
-    Recipe { name: "nested", rows: 100_000, column: "list", columns: nested::nested },
-    Recipe { name: "large4k", rows: 20_000, column: "document", columns: nested::large4k },
-    Recipe { name: "large100k", rows: 1_000, column: "image", columns: nested::large100k },
-    Recipe { name: "wide", rows: 2_000, column: "c500", columns: real::wide },
-    Recipe { name: "lineitem", rows: 1_000_000, column: "l_partkey", columns: real::lineitem },
-    Recipe { name: "taxi", rows: 1_000_000, column: "fare_amount", columns: real::taxi },
+    Recipe::new("ints", 1_000_000, "code", flat::ints),
+    Recipe::new("floats", 1_000_000, "walk", flat::floats),
+    Recipe::new("strings", 1_000_000, "sentence", flat::strings),
+    Recipe::new("vectors", 50_000, "vector", nested::vectors),
+    Recipe::new("nested", 100_000, "list", nested::nested),
+    Recipe::new("large4k", 20_000, "document", nested::large4k),
+    Recipe::new("large100k", 1_000, "image", nested::large100k),
+    Recipe::new("wide", 2_000, "c500", real::wide),
+    Recipe::new("lineitem", 1_000_000, "l_partkey", real::lineitem),
+    Recipe::new("taxi", 1_000_000, "fare_amount", real::taxi),
+];
+
+/// Tables that differ in nothing but their rows, and in nothing but their columns.
+pub const GROWING: [Recipe; 7] = [
+    Recipe::new("rows-100k", 100_000, "code", flat::growing),
+    Recipe::new("rows-1m", 1_000_000, "code", flat::growing),
+    Recipe::new("rows-10m", 10_000_000, "code", flat::growing),
+    Recipe::one_of("columns-10", |rows, random| real::columns(10, rows, random)),
+    Recipe::one_of("columns-100", |rows, random| real::columns(100, rows, random)),
+    Recipe::one_of("columns-1k", |rows, random| real::columns(1_000, rows, random)),
+    Recipe::one_of("columns-10k", |rows, random| real::columns(10_000, rows, random)),
 ];
 
 /// A table in memory.
 pub struct Table {
     pub name: &'static str,
     pub column: &'static str,
+    pub taken: Option<&'static str>,
     pub batch: RecordBatch,
 }
 
 impl Recipe {
+    const fn new(name: &'static str, rows: usize, column: &'static str, columns: Make) -> Self {
+        Self { name, rows, column, taken: None, columns }
+    }
+
+    /// Of whose columns one is read.
+    const fn one_of(name: &'static str, columns: Make) -> Self {
+        Self { name, rows: 1_000, column: "c005", taken: Some("c005"), columns }
+    }
+
     /// Makes the table, with a tenth of its rows if it has to be quick.
     pub fn make(&self, quick: bool) -> anyhow::Result<Table> {
         let rows = if quick { self.rows / 10 } else { self.rows };
@@ -76,7 +102,7 @@ impl Recipe {
         let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
         let arrays = columns.into_iter().map(|(_, _, array)| array).collect();
         let batch = RecordBatch::try_new(Arc::new(schema), arrays)?;
-        Ok(Table { name: self.name, column: self.column, batch })
+        Ok(Table { name: self.name, column: self.column, taken: self.taken, batch })
     }
 }
 

@@ -11,10 +11,13 @@ use super::random::Random;
 use super::text::Words;
 use super::{Columns, Kind};
 
-const WIDE_NAMES: usize = 1_000;
-
-/// A thousand columns: numbers and short strings in turn.
+/// A thousand columns.
 pub fn wide(rows: usize, random: &mut Random) -> Columns {
+    columns(1_000, rows, random)
+}
+
+/// Some columns: numbers and short strings in turn.
+pub fn columns(count: usize, rows: usize, random: &mut Random) -> Columns {
     let words = Words::new(random, 500);
     let column = |i: usize, random: &mut Random| -> ArrayRef {
         match i % 4 {
@@ -24,7 +27,7 @@ pub fn wide(rows: usize, random: &mut Random) -> Columns {
             _ => Arc::new(StringArray::from_iter_values((0..rows).map(|_| words.word(random)))),
         }
     };
-    (0..WIDE_NAMES).map(|i| (wide_name(i), Kind::Whole, column(i, random))).collect()
+    (0..count).map(|i| (wide_name(i), Kind::Whole, column(i, random))).collect()
 }
 
 /// Names live as long as the program; they are made once a run.
