@@ -10,10 +10,10 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
 use lancet::Rows;
 
+use crate::chosen_rows::TableRows;
 use crate::error::{Error, Result};
 use crate::opening::Opened;
 use crate::options::{At, TableOptions};
-use crate::row_changes::TableRows;
 use crate::row_source::{Given, Nothing, RowSource};
 use crate::simulated::{Fault, Simulated};
 use crate::storage::ready;

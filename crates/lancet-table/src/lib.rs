@@ -81,8 +81,8 @@
 //!
 //! Reads and writes are written once, as `async` functions that wait for a `storage` and nothing else: `opening`, `files`
 //! (which keeps data files open), `read`, `take`, `scan_plan`, `scan_filter`, `zone_maps`, `blobs`; `data_writer`, `write`,
-//! `row_changes`, `commit`, `put_version`; `alter`, `add_columns`, `compact`, `live_rows`, `ref_verbs`, `cleanup`. On disk they never wait, so
-//! that [`Table`] and [`TableScan`] are plain calls around them. `inspect`, `statistics` and `verify` look at whole versions on
+//! `chosen_rows`, `removal`, `row_changes`, `commit`, `put_version`; `alter`, `add_columns`, `compact`, `live_rows`, `ref_verbs`,
+//! `cleanup`. On disk they never wait, so that [`Table`] and [`TableScan`] are plain calls around them. `inspect`, `statistics` and `verify` look at whole versions on
 //! disk: what they are made of, what zone maps say about their columns, whether they are sound.
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -100,6 +100,7 @@ mod alter;
 mod assemble;
 mod blob_write;
 mod blobs;
+mod chosen_rows;
 mod cleanup;
 mod cleanup_plan;
 mod clone;
@@ -146,6 +147,7 @@ mod rebase;
 mod ref_files;
 mod ref_verbs;
 pub mod refs;
+mod removal;
 mod replaced;
 mod row_changes;
 mod row_columns;
@@ -198,6 +200,7 @@ mod simulated;
 mod tests;
 
 pub use blobs::TableBlobs;
+pub use chosen_rows::TableRows;
 pub use cleanup::Cleanup;
 pub use cleanup_plan::CleanupOptions;
 pub use columns::{TableColumns, TableProjection};
@@ -219,7 +222,6 @@ pub use manifest::{BasePath, Limits, Manifest, Writer};
 pub use names::{Naming, VersionName, Versions};
 pub use options::{At, TableOptions};
 pub use refs::{Branch, Tag};
-pub use row_changes::TableRows;
 pub use row_ids::{RowIds, Stored};
 pub use scan::{TableBatches, TableScan};
 pub use statistics::{FragmentZones, KnownStatistics, TableColumnStatistics};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::chosen_rows::TableRows;
 use crate::compact_plan::CompactOptions;
 use crate::fault_tests::{Contents, Table, contents, open, options, root, rows, source};
 use crate::options::At;
-use crate::row_changes::TableRows;
 use crate::row_source::Nothing;
 use crate::simulated::{Fault, Simulated};
 use crate::storage::ready;

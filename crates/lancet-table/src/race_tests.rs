@@ -4,12 +4,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
+use crate::chosen_rows::TableRows;
 use crate::error::{Error, Result};
 use crate::fault_tests::{Contents, Table, contents, open, options, prepared, root, source};
 use crate::model_tests::Dice;
 use crate::opening::Opened;
 use crate::options::{At, TableOptions};
-use crate::row_changes::TableRows;
 use crate::shape_fault_tests::{VERBS, act, check_versions, everything, origin};
 use crate::simulated::Simulated;
 use crate::storage::ready;

@@ -3,75 +3,32 @@
 //! A row is never changed where it lies: it is marked as deleted, and its new version is written behind the others. Both happen
 //! in one transaction. With stable row ids the row keeps its id and the version it was made in.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions, UInt64Array, new_null_array};
 use arrow_schema::{Schema, SchemaRef};
-use lancet::{RowRanges, Rows};
+use lancet::Rows;
 use lancet_row_ids::{RowIdSequence, RowVersionSequence};
-use roaring::RoaringBitmap;
 
+use crate::chosen_rows::{TableRows, offsets_of};
 use crate::columns::{CREATED_AT_VERSION, ROW_ADDRESS, ROW_ID, TableProjection};
 use crate::commit::put_deletions;
 use crate::data_writer::{FragmentWriter, remove_files};
-use crate::deletion::{DELETIONS_DIR, DeletionFile, DeletionKind};
+use crate::deletion::DELETIONS_DIR;
 use crate::error::{Error, Problem, Result};
 use crate::file_schema::FileSchema;
 use crate::fragment::Fragment;
 use crate::opening::Opened;
-use crate::random;
-use crate::rebase::{NewDeletionFile, Pending, RemovedRows};
+use crate::rebase::{NewDeletionFile, Pending};
 use crate::row_ids::Stored;
 use crate::row_source::{Nothing, RowSource};
-use crate::snapshot::rows_within;
 use crate::storage::Storage;
 use crate::take::{Wanted, grouped, in_order};
 use crate::transaction::{Delete, Operation, Update};
-use crate::unknown::UnknownFields;
 use crate::write::{TableChange, is_certain};
 use crate::write_options::TableWriteOptions;
-
-/// Which rows of a table are meant.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum TableRows {
-    /// By their numbers, which count the rows of a scan from 0.
-    Numbers(Vec<u64>),
-    /// By ranges of their numbers.
-    Ranges(RowRanges),
-    /// By their addresses. Rows that are gone are left out.
-    Addresses(Vec<u64>),
-    /// By their ids, which are stable where the table says so. Rows that are gone are left out.
-    Ids(Vec<u64>),
-}
-
-impl From<&[u64]> for TableRows {
-    fn from(numbers: &[u64]) -> Self {
-        Self::Numbers(numbers.to_vec())
-    }
-}
-
-impl From<Vec<u64>> for TableRows {
-    fn from(numbers: Vec<u64>) -> Self {
-        Self::Numbers(numbers)
-    }
-}
-
-impl From<RowRanges> for TableRows {
-    fn from(ranges: RowRanges) -> Self {
-        Self::Ranges(ranges)
-    }
-}
-
-impl From<Range<u64>> for TableRows {
-    fn from(range: Range<u64>) -> Self {
-        Self::Ranges(range.into())
-    }
-}
 
 /// Which rows get new values.
 enum Targets {
@@ -106,15 +63,6 @@ impl Targets {
         let fields = given.fields().iter().filter(|field| field.name() != ROW_ADDRESS).cloned();
         Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
     }
-}
-
-/// What a removal of rows takes: new deletion files, and fragments of which nothing is left.
-struct Removal {
-    updated: Vec<Fragment>,
-    gone: Vec<u64>,
-    removed: BTreeMap<u32, RemovedRows>,
-    files: Vec<NewDeletionFile>,
-    num_rows: u64,
 }
 
 impl<S: Storage> Opened<S> {
@@ -269,90 +217,6 @@ impl<S: Storage> Opened<S> {
         committed
     }
 
-    /// The rows that are meant, in their order.
-    async fn find_rows(&self, rows: &TableRows) -> Result<Vec<Wanted>> {
-        match rows {
-            TableRows::Numbers(numbers) => self.reads.rows_by_number(numbers).await,
-            TableRows::Ranges(ranges) => {
-                self.check_ranges(ranges).await?;
-                let numbers: Vec<u64> = ranges.iter().cloned().flatten().collect();
-                self.reads.rows_by_number(&numbers).await
-            }
-            TableRows::Addresses(addresses) => self.reads.rows_by_address(addresses).await,
-            TableRows::Ids(ids) => self.reads.rows_by_id(ids).await,
-        }
-    }
-
-    /// An error if a range goes beyond the rows. The number of the first row of each fragment, and of all rows.
-    async fn check_ranges(&self, ranges: &RowRanges) -> Result<&[u64]> {
-        let starts = self.reads.starts().await?;
-        let num_rows = starts.last().copied().unwrap_or(0);
-        if let Some(range) = ranges.iter().find(|range| range.end > num_rows) {
-            let row = range.end.saturating_sub(1);
-            return Err(Error::invalid(format!(
-                "row {row} is out of range: there are {num_rows} rows, counted from 0"
-            )));
-        }
-        Ok(starts)
-    }
-
-    /// The offsets of the rows that are meant, by the places of their fragments. Ranges stay ranges: they may be long.
-    async fn find_offsets(&self, rows: &TableRows) -> Result<BTreeMap<usize, RoaringBitmap>> {
-        let TableRows::Ranges(ranges) = rows else {
-            return offsets_of(&self.find_rows(rows).await?);
-        };
-        let starts = self.check_ranges(ranges).await?;
-        let mut offsets = BTreeMap::new();
-        for (place, (first, end)) in starts.iter().zip(starts.iter().skip(1)).enumerate() {
-            let within = rows_within(ranges, *first..*end);
-            if within.count() == 0 {
-                continue;
-            }
-            let mut found = RoaringBitmap::new();
-            for range in self.reads.live_rows(place, &within).await?.iter() {
-                let bound = |offset| u32::try_from(offset).map_err(|_| too_many_rows());
-                found.insert_range(bound(range.start)?..bound(range.end)?);
-            }
-            offsets.insert(place, found);
-        }
-        Ok(offsets)
-    }
-
-    /// What it takes to remove rows, by the places of their fragments.
-    async fn removal(&self, offsets: BTreeMap<usize, RoaringBitmap>) -> Result<Removal> {
-        let mut removal = Removal {
-            updated: Vec::new(),
-            gone: Vec::new(),
-            removed: BTreeMap::new(),
-            files: Vec::new(),
-            num_rows: 0,
-        };
-        for (place, offsets) in offsets {
-            let fragment = self.reads.snapshot.fragment(place)?;
-            let physical_rows = self.reads.physical_rows(place).await?;
-            let deletions = self.reads.deletions(place).await?.with(&offsets);
-            removal.num_rows = removal.num_rows.saturating_add(offsets.len());
-            let before = fragment.deletion_file.clone();
-            removal.removed.insert(fragment.id, RemovedRows { offsets, before, physical_rows });
-            if deletions.len() >= physical_rows {
-                removal.gone.push(fragment.id.into());
-                continue;
-            }
-            let file = DeletionFile {
-                kind: DeletionKind::Roaring,
-                read_version: self.manifest().version,
-                id: random::number(),
-                num_deleted_rows: Some(deletions.len()),
-                base: None,
-                unknown: UnknownFields::default(),
-            };
-            let updated = Fragment { deletion_file: Some(file.clone()), ..fragment.clone() };
-            removal.updated.push(updated);
-            removal.files.push(NewDeletionFile { fragment: fragment.id, file, deletions });
-        }
-        Ok(removal)
-    }
-
     /// Writes the new versions of rows: columns that are given, and of the others what the rows hold now.
     async fn write_updates(
         &self,
@@ -483,18 +347,6 @@ fn known_and_new(batch: &RecordBatch) -> Result<(RecordBatch, RecordBatch)> {
     Ok((batch.slice(0, known), batch.slice(known, new)))
 }
 
-/// The offsets of rows, by the places of their fragments.
-fn offsets_of<'a>(
-    wanted: impl IntoIterator<Item = &'a Wanted>,
-) -> Result<BTreeMap<usize, RoaringBitmap>> {
-    let mut offsets: BTreeMap<usize, RoaringBitmap> = BTreeMap::new();
-    for row in wanted {
-        let offset = u32::try_from(row.offset).map_err(|_| too_many_rows())?;
-        offsets.entry(row.place).or_default().insert(offset);
-    }
-    Ok(offsets)
-}
-
 /// Writes rows that are new; columns that they do not have are null.
 async fn write_inserts<S: Storage>(
     mut inserts: impl RowSource,
@@ -546,8 +398,4 @@ fn check_distinct<'a>(wanted: impl IntoIterator<Item = &'a Wanted>) -> Result<()
 
 fn wrong_number(rows: usize, what: &str) -> Error {
     Error::invalid(format!("{rows} rows are to get new values, but there are {what} of these"))
-}
-
-fn too_many_rows() -> Error {
-    Error::invalid("fragments have fewer than 2^32 rows")
 }

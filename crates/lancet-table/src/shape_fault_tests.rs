@@ -10,6 +10,7 @@ use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::add_columns::Runs;
+use crate::chosen_rows::TableRows;
 use crate::cleanup_plan::CleanupOptions;
 use crate::columns::TableColumns;
 use crate::compact_plan::CompactOptions;
@@ -17,7 +18,6 @@ use crate::error::{Error, Result};
 use crate::fault_tests::{Contents, FAULTS, Table, contents, open, options, prepared, source};
 use crate::new_values::Made;
 use crate::options::At;
-use crate::row_changes::TableRows;
 use crate::simulated::Simulated;
 use crate::storage::ready;
 use crate::write::is_certain;

@@ -10,8 +10,8 @@ use lancet_object_store::FetchOptions;
 use lancet_object_store::object_store::ObjectStore;
 use lancet_object_store::object_store::path::Path;
 
+use crate::chosen_rows::TableRows;
 use crate::error::{Error, Result};
-use crate::row_changes::TableRows;
 use crate::row_source::{Nothing, Streamed};
 use crate::store::Store;
 use crate::store_table::StoreTable;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use arrow_array::RecordBatchReader;
 
+use crate::chosen_rows::TableRows;
 use crate::error::Result;
-use crate::row_changes::TableRows;
 use crate::row_source::{Given, Nothing};
 use crate::storage::{Disk, ready};
 use crate::table::Table;
