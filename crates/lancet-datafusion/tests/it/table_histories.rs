@@ -121,7 +121,7 @@ async fn random_statements_do_what_queries_say() {
         }
         changed += usize::from(met > 0);
     }
-    assert!(changed > 40, "{changed}");
+    assert!(changed > 30, "{changed}");
     let table = lancet_table::Table::open(&path).unwrap();
     assert_eq!(table.version(), 1 + changed as u64);
     assert!(table.verify(|_| ()).unwrap().problems.is_empty());
