@@ -82,6 +82,10 @@ enum Command {
     },
 }
 
+/// What the scripts in `python/` print, where it was kept, and what it is called in the report.
+const PYTHON: [(&str, &str); 2] =
+    [("The Python package", "measure.md"), ("Tables of 1,000 fragments", "tables.md")];
+
 fn main() -> Result<()> {
     match Arguments::parse().command {
         #[cfg(feature = "lance")]
@@ -114,7 +118,14 @@ fn main() -> Result<()> {
             for other in others.iter().filter(|path| path.exists()) {
                 text.push_str(&report::text(&Results::load(other)?));
             }
-            std::fs::write(here().join("RESULTS.md"), text)?;
+            for (title, name) in PYTHON {
+                let kept = here().join("python").join(name);
+                if kept.exists() {
+                    let figures = std::fs::read_to_string(kept)?;
+                    text.push_str(&format!("# {title}\n\n{}\n\n", figures.trim_end()));
+                }
+            }
+            std::fs::write(here().join("RESULTS.md"), text.trim_end().to_owned() + "\n")?;
             std::fs::write(here().join("results.svg"), report::chart(&results))?;
             Ok(())
         }

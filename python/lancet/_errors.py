@@ -109,7 +109,7 @@ class ConflictError(Error):
     With `can_retry`, it may work on the newest version: `table = table.checkout()`, and again.
     """
 
-    #: What was to be done: "Delete", "Update", "Merge", as the format names it.
+    #: What was to be done, in words: "append", "delete", "update or merge rows", "compact".
     operation: str | None
     #: The version that stands in the way.
     version: int | None

@@ -359,7 +359,8 @@ def test_conflicts(table: lancet.Dataset) -> None:
     with pytest.raises(lancet.ConflictError) as caught:
         table.update({"s": "ours"}, rows=[1])
     error = caught.value
-    assert error.operation == "Update" and error.version == 2 and error.other_operation == "Update" and error.can_retry
+    assert error.operation == error.other_operation == "update or merge rows"
+    assert error.version == 2 and error.can_retry
     assert "version 2" in str(error) and isinstance(error, lancet.Error)
     assert table.version == 1 and table.checkout().read(filter=col("id") == 1)["s"].to_pylist() == ["theirs"]
     # Rows that others have not touched: both changes hold.
