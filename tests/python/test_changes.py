@@ -367,7 +367,7 @@ def test_conflicts(table: lancet.Dataset) -> None:
     table.delete(rows=[5])
     assert len(reference(table)) == 99
     other.overwrite(rows(0, 3))
-    with pytest.raises(lancet.ConflictError, match="Overwrite"):
+    with pytest.raises(lancet.ConflictError, match=r"version 4 \(overwrite\)"):
         table.add_columns({"x": range(99)})
 
 
