@@ -63,7 +63,8 @@ fn solve(seen: f64, distinct: f64) -> usize {
         let expected = middle * (1.0 - (-seen / middle).exp());
         if expected < distinct { low = middle } else { high = middle }
     }
-    high.ceil() as usize
+    // Halving ends a little above the solution: where all values were met, that is their number.
+    high.round() as usize
 }
 
 /// Hashes of a sample of the values.
@@ -133,6 +134,13 @@ mod tests {
             assert!((0.6..1.7).contains(&ratio), "{estimate} for {distinct}");
         }
         assert!(estimate_distinct(&numbers(0..1 << 19)) > 1 << 18);
+    }
+
+    #[test]
+    fn values_that_were_all_met_are_counted() {
+        for distinct in [1, 2, 4, 16, 256] {
+            assert_eq!(estimate_distinct(&scattered(1 << 19, distinct)) as u64, distinct);
+        }
     }
 
     #[test]
