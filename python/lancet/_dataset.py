@@ -320,7 +320,16 @@ class Dataset(Changes, Readable):
 
         >>> lancet.open_table("orders").checkout(1).num_rows
         3
+
+        Where a branch is open, versions are those of the branch; `branch="main"` leads back. Times are told on the main branch
+        only.
         """
+        if tag is None and branch is None:
+            branch = self.branch
+            if branch is not None and timestamp is not None:
+                raise ValueError(
+                    f"versions of a branch, here `{branch}`, are not found by time; look in `versions()` for the number"
+                )
         core = self._core.checkout(_wanted(version, tag, branch, timestamp))
         return self._make(core, self.path, self._bases, self._options, self._names)
 

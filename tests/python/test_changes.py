@@ -328,6 +328,23 @@ def test_compact_restore_cleanup(table: lancet.Dataset) -> None:
     assert reference(old) == rows(0, 100).to_pylist() and len(old.checkout(tag="kept")) == 130
 
 
+def test_checkout_stays_on_the_branch(table: lancet.Dataset) -> None:
+    branch = table.create_branch("try").checkout()
+    assert branch.branch == "try"
+    branch.append(rows(100, 5))
+    first = branch.version - 1
+    assert len(table.checkout()) == 100 and len(branch.checkout()) == 105
+    assert branch.checkout(first).branch == "try" and len(branch.checkout(first)) == 100
+    table.append(rows(200, 1))
+    assert len(branch.checkout()) == 105 and len(branch.checkout(branch.version)) == 105
+    for main in (branch.checkout(branch="main"), branch.checkout(1, branch="main")):
+        assert main.branch is None and len(main) in (100, 101)
+    when = dt.datetime.now(dt.timezone.utc)
+    assert len(table.checkout(timestamp=when)) == 101
+    with pytest.raises(ValueError, match="not found by time"):
+        branch.checkout(timestamp=when)
+
+
 def test_tags_branches_clones(table: lancet.Dataset, tmp_path: Path) -> None:
     table.create_tag("first")
     table.append(rows(100, 1))
