@@ -362,3 +362,16 @@ def test_views_for_people(in_samples: Path) -> None:
     assert repr(file.read()["name"]).startswith("name: Utf8 [Basel, Lyon")
     for thing in (file, file.scan(), file.inspect(), file.verify(), lancet.col("a").is_in([1]), file.statistics()):
         assert repr(thing)
+
+
+def test_lists_of_scalars() -> None:
+    columns = {
+        "f": [np.float32(1), np.float32(2)],
+        "i": [np.int64(1), None],
+        "b": [np.bool_(True), np.bool_(False)],
+        "t": [np.datetime64("2024-01-01T00:00:01", "ns"), None],
+        "s": [np.str_("a"), np.str_("b")],
+    }
+    table = lancet.Table(columns)
+    assert [column.type for column in table.columns()] == ["Float32", "Int64", "Boolean", "Timestamp(ns)", "Utf8"]
+    assert table["i"].to_pylist() == [1, None] and table["t"].null_count == 1 and table["s"].to_pylist() == ["a", "b"]
