@@ -9,7 +9,7 @@ from lancet._changes import Changes, given, options_of
 from lancet._data import Batch
 from lancet._file import Blobs, File
 from lancet._file import open as _open
-from lancet._readable import Readable
+from lancet._readable import Readable, not_negative
 from lancet._source import is_table, is_url, path_of
 
 TYPE_CHECKING = False
@@ -53,6 +53,7 @@ def open_table(
     if storage_options is not None:
         raise ValueError("`storage_options` are for URLs")
     options = {"memory_limit": memory_limit, "verify_checksums": verify_checksums, "zone_maps": zone_maps, "threads": threads}
+    not_negative(options, "memory_limit", "threads")
     folders = [path_of(base) for base in bases]
     wanted = _wanted(version, tag, branch, timestamp)
     place = path_of(path)

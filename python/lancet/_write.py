@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lancet import _lancet
-from lancet._data import Schema, Table
+from lancet._data import Schema, Table, unnumbered
 from lancet._reports import WriteSummary
 from lancet._source import is_url, open_store, path_of
 
@@ -62,7 +62,7 @@ def write_table(
         except TypeError:
             _lancet.Data.from_arrow(data)  # which says what it should be
             raise
-    first = next(parts, None)
+    first = unnumbered(next(parts, None))
     if first is None and schema is None:
         raise ValueError("there are no rows to tell the schema from; give `schema`")
     # A file has the schema of its first rows.
@@ -132,7 +132,7 @@ class Writer:
         options: dict[str, Any] = {"version": version, "profile": profile, "page_bytes": page_bytes}
         options["columns"] = settings(columns or {})
         options.update(memory_limit=memory_limit, checksums=checksums, zone_maps=zone_maps, threads=threads)
-        fields = schema if isinstance(schema, Schema) else Schema(schema)
+        fields = schema if isinstance(schema, Schema) else Schema(unnumbered(schema))
         self.summary = None
         self._store: Any = None
         if is_url(path):
@@ -153,7 +153,7 @@ class Writer:
 
     def write(self, rows: AnyRows) -> None:
         """Appends rows: anything that has Arrow rows of the same columns, or a dict of columns."""
-        self._core.write(Table(rows) if isinstance(rows, dict) else rows)
+        self._core.write(Table(rows) if isinstance(rows, dict) else unnumbered(rows))
 
     def finish(self) -> WriteSummary:
         """Writes what is left, and makes the file appear."""
