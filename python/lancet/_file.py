@@ -6,7 +6,7 @@ import io
 
 from lancet._data import Table
 from lancet._expr import tree_of
-from lancet._readable import Readable
+from lancet._readable import Readable, not_negative
 from lancet._reports import FileReport, Statistics, Verification
 from lancet._source import PathSource, StoreSource, source_of
 
@@ -40,10 +40,11 @@ def open(
     One read holds at most `memory_limit` bytes (4 GiB). With `verify_checksums`, all that is read is compared with the
     checksums of the file. `memory_map` is for files that nobody changes meanwhile. Without `zone_maps`, filters look at every
     row: for files of strangers, whose maps may lie. `threads` is how many may work on a read, 1 for this one only; by default
-    one for each core.
+    one for each core. What objects and stores read is decoded by one.
 
     URLs (`s3://`, `gs://`, `az://`, `https://`) need `pip install 'lancet-io[cloud]'`; `storage_options` are keys, regions
-    and endpoints.
+    and endpoints, for `http://` and `https://` options of the client such as `timeout` and `allow_http`. After a fork they
+    cannot be read: start workers by "spawn" or "forkserver".
     """
     options = {
         "memory_limit": memory_limit,
@@ -52,6 +53,7 @@ def open(
         "zone_maps": zone_maps,
         "threads": threads,
     }
+    not_negative(options, "memory_limit", "threads")
     return File._open(source_of(source, storage_options), options, None)
 
 
