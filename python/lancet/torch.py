@@ -141,9 +141,7 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
         self._shard = _checked(shard)
         self._transform = transform
         self._epoch = self._position = self._first = 0
-        # What workers are told that are there already: the number of the message, the epoch, the first batch.
-        self._told = torch.zeros(3, dtype=torch.int64).share_memory_()
-        self._heard = 0
+        self._told, self._teller, self._heard = _message(), os.getpid(), 0
 
     def __len__(self) -> int:
         """How many batches an epoch has for this rank."""
@@ -167,15 +165,18 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
 
     def _begin(self, epoch: int, first: int) -> None:
         self._epoch, self._position, self._first = epoch, first, first
-        # A worker speaks for itself only.
-        if torch.utils.data.get_worker_info() is None:
-            self._heard += 1
-            for place, value in enumerate((self._heard, epoch, first)):
-                self._told[place] = value
+        # A worker speaks for itself only, and a rank that was forked to its own workers only.
+        if torch.utils.data.get_worker_info() is not None:
+            return
+        if self._teller != os.getpid():
+            self._told, self._teller = _message(), os.getpid()
+        self._heard += 1
+        for place, value in enumerate((self._heard, epoch, first)):
+            self._told[place] = value
 
     def _listen(self) -> None:
         number, epoch, first = (int(value) for value in self._told)
-        if number != self._heard:
+        if torch.utils.data.get_worker_info() is not None and number != self._heard:
             self._heard, self._epoch, self._first = number, epoch, first
 
     def state_dict(self, position: int | None = None) -> dict[str, int]:
@@ -220,6 +221,11 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
             self._position = place - worker + workers
             yield tensors if self._transform is None else self._transform(tensors)
         self._epoch, self._position = epoch + 1, 0
+
+
+def _message() -> Any:
+    """What workers are told that are there already: the number of the message, the epoch, the first batch."""
+    return torch.zeros(3, dtype=torch.int64).share_memory_()
 
 
 def _checked(shard: str | tuple[int, int] | None) -> tuple[int, int] | None:

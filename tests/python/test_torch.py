@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import pickle
 from collections import Counter
 from pathlib import Path
@@ -181,6 +182,19 @@ def test_workers_that_stay(path: Path, stub_torch: None) -> None:
         assert ids(workers.load()) == whole[3]
     finally:
         workers.end()
+
+
+def test_ranks_that_were_forked_do_not_hear_each_other(path: Path, stub_torch: None) -> None:
+    import lancet.torch
+
+    batches = lancet.torch.Batches(path, batch_rows=100, shuffle="rows", columns=["id"])
+    child = os.fork()
+    if child == 0:
+        batches.set_epoch(7)
+        os._exit(0)
+    os.waitpid(child, 0)
+    next(iter(batches))
+    assert batches.state_dict() == {"epoch": 0, "position": 1}
 
 
 def test_ranks_that_are_made_later(path: Path, stub_torch: None, monkeypatch: pytest.MonkeyPatch) -> None:
