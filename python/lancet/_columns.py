@@ -81,7 +81,7 @@ def _plain(values: Any) -> Any:
 
 
 def _listed(name: str, values: list[Any]) -> tuple[str, Any]:
-    first = next((value for value in values if value is not None), None)
+    first: Any = next((value for value in values if value is not None), None)
     if hasattr(first, "dtype") and getattr(first, "ndim", None) == 0:
         return _scalars(name, values, first.dtype.kind)
     if isinstance(first, bool) or type(first).__name__ in ("bool_", "bool"):

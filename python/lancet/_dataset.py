@@ -10,6 +10,7 @@ from lancet._data import Batch
 from lancet._file import Blobs, File
 from lancet._file import open as _open
 from lancet._readable import Readable, not_negative
+from lancet._reports import Statistics, TableReport
 from lancet._source import is_table, is_url, path_of
 
 TYPE_CHECKING = False
@@ -395,6 +396,31 @@ class Dataset(Changes, Readable):
     def blobs(self, column: str) -> Blobs:
         """The blobs of a column, to be read by ranges of bytes."""
         return Blobs(self._core.blobs(column))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all data files of this version."""
+        return _lancet.table_bytes(self._core)
+
+    def statistics(self, columns: Sequence[str] | None = None) -> dict[str, Statistics | None]:
+        """As `File.statistics`, over all files; None for a column of which the files of some fragment do not tell.
+
+        >>> found = lancet.open_table("stock").statistics(["item"])
+        >>> list(found)
+        ['item']
+        """
+        names = self.column_names if columns is None else list(columns)
+        found = _lancet.table_statistics(self._core, names)
+        return {name: None if one is None else Statistics(one) for name, one in found.items()}
+
+    def inspect(self) -> TableReport:
+        """Fragments, files, columns, and where the bytes are. Opens every data file.
+
+        >>> report = lancet.open_table("stock").inspect()
+        >>> [column.name for column in report.columns], len(report.fragments)
+        (['item', 'price'], 1)
+        """
+        return TableReport(_lancet.inspect_table(self._core))
 
     def verify(self) -> list[tuple[str, str]]:
         """Checks every file of this version. What is wrong: pairs of a file and what it breaks; empty if it is sound."""

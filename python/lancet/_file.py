@@ -230,8 +230,8 @@ class Blobs:
         return [self._core.size(row) for row in rows]
 
     def read_ranges(self, ranges: Sequence[tuple[int, int, int]]) -> list[bytes]:
-        """Bytes of blobs: for each row, from start to stop."""
-        return [self._core.read(row, start, stop) for row, start, stop in ranges]
+        """Bytes of blobs: for each row, from start to stop. Those of a file are read together."""
+        return self._core.read_ranges(list(ranges))
 
 
 class Blob(io.RawIOBase):

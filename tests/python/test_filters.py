@@ -232,3 +232,14 @@ def test_days_of_numpy() -> None:
     for name in ("d", "t"):
         assert file.count(col(name) > np.datetime64("2024-01-01")) == file.count(col(name) > np.datetime64("2024-01")) == 2
         assert file.count(col(name).is_in(np.array(["2024-01-01", "2024-01-03"], "M8[D]"))) == 2
+
+
+def test_bytes_of_one_length() -> None:
+    values = [b"aaaa", b"bbbb", None, b"cccc"]
+    file = lancet.open(written(pa.table({"b": pa.array(values, pa.binary(4))})))
+    assert file.count(col("b") == b"bbbb") == file.count(col("b") > b"bbbb") == 1
+    assert file.count(col("b").is_in([b"aaaa", b"cccc", b"dddd"])) == 2
+    with pytest.raises(ValueError, match="4 bytes"):
+        file.count(col("b") == b"bb")
+    with pytest.raises(TypeError, match="does not compare"):
+        file.count(col("b") == "bbbb")

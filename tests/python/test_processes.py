@@ -279,3 +279,38 @@ def test_the_interpreter_is_free_while_others_pull(path: Path) -> None:
     done.set()
     counting.join()
     assert found > 1_000
+
+
+class Stop(BaseException):
+    """An exception that takes no notes, as those of Python 3.10."""
+
+    add_note = None
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, Stop])
+def test_notes_of_interrupts(path: Path, kind: type[BaseException]) -> None:
+    rows = lancet.open(path).read(rows=range(100))
+
+    class Full:
+        def write(self, data: bytes) -> int:
+            if finishing:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.5)
+                raise OSError("the disk is full")
+            return len(data)
+
+    def interrupt(*_: object) -> None:
+        raise kind
+
+    finishing = False
+    writer = lancet.Writer(Full(), rows.schema)  # type: ignore[arg-type]
+    writer.write(rows)
+    finishing = True
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with pytest.raises(kind) as caught:
+            writer.finish()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    (note,) = caught.value.__notes__
+    assert "the disk is full" in note and (kind is KeyboardInterrupt or caught.value.args == (note,))

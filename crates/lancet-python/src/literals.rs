@@ -21,16 +21,19 @@ use arrow_array::types::{
     TimestampSecondType,
 };
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal256Array, Float16Array, Float32Array,
-    Float64Array, Int64Array, NullArray, PrimitiveArray, StringArray, Time32MillisecondArray,
-    Time32SecondArray, Time64MicrosecondArray, Time64NanosecondArray, UInt64Array, new_null_array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal256Array, FixedSizeBinaryArray,
+    Float16Array, Float32Array, Float64Array, Int64Array, NullArray, PrimitiveArray, StringArray,
+    Time32MillisecondArray, Time32SecondArray, Time64MicrosecondArray, Time64NanosecondArray,
+    UInt64Array, new_null_array,
 };
 use arrow_buffer::i256;
 use arrow_schema::DataType;
 use half::f16;
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString, PyTuple};
+
+use crate::errors::OrRaise;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
@@ -214,6 +217,7 @@ fn typed(literals: &[Literal], data_type: &DataType) -> PyResult<Option<ArrayRef
             _ => None,
         })
         .map(|values| Arc::new(BinaryArray::from(values)) as ArrayRef),
+        D::FixedSizeBinary(width) => fixed_bytes(literals, *width)?,
         D::Date32 | D::Date64 => all(literals, |literal| match literal {
             Literal::Date(days) => Some(*days),
             _ => None,
@@ -226,6 +230,24 @@ fn typed(literals: &[Literal], data_type: &DataType) -> PyResult<Option<ArrayRef
         _ => None,
     };
     Ok(found)
+}
+
+/// Bytes, all as long as those of the column.
+fn fixed_bytes(literals: &[Literal], width: i32) -> PyResult<Option<ArrayRef>> {
+    let values = all(literals, |literal| match literal {
+        Literal::Bytes(bytes) => Some(bytes.as_slice()),
+        _ => None,
+    });
+    let Some(values) = values else { return Ok(None) };
+    let is_other = |bytes: &&[u8]| i32::try_from(bytes.len()) != Ok(width);
+    if let Some(other) = values.iter().flatten().copied().find(is_other) {
+        return Err(PyValueError::new_err(format!(
+            "the column has values of {width} bytes, and one of these has {}",
+            other.len()
+        )));
+    }
+    let array = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), width);
+    Ok(Some(Arc::new(array.or_raise()?)))
 }
 
 fn is_decimal(data_type: &DataType) -> bool {

@@ -18,27 +18,40 @@ macro_rules! dict {
         dict
     }};
 }
+pub(crate) use dict;
 
 pub(crate) fn statistics<'py>(
     py: Python<'py>,
     found: &ColumnStatistics,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut exact = found.exact;
+    let (min, max, exact) = bounds(py, [&found.min, &found.max], found.exact)?;
+    Ok(dict!(py,
+        "num_rows": found.num_rows,
+        "null_count": found.null_count,
+        "nan_count": found.nan_count,
+        "counts_exact": true,
+        "min": min,
+        "max": max,
+        "exact": exact,
+    ))
+}
+
+/// The least value, the greatest, and whether both are values of the column.
+type Bounds<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, bool);
+
+pub(crate) fn bounds<'py>(
+    py: Python<'py>,
+    [min, max]: [&Option<ArrayRef>; 2],
+    mut exact: bool,
+) -> PyResult<Bounds<'py>> {
     let mut value = |array: &Option<ArrayRef>, up: bool| {
         let Some(array) = array else { return PyResult::Ok(None) };
         let rounded = whole_micros(array, up);
         exact &= rounded.is_none();
         Ok(objects(py, rounded.as_ref().unwrap_or(array))?.pop())
     };
-    let (min, max) = (value(&found.min, false)?, value(&found.max, true)?);
-    Ok(dict!(py,
-        "num_rows": found.num_rows,
-        "null_count": found.null_count,
-        "nan_count": found.nan_count,
-        "min": min,
-        "max": max,
-        "exact": exact,
-    ))
+    let (min, max) = (value(min, false)?, value(max, true)?);
+    Ok((min, max, exact))
 }
 
 /// A bound that has nanoseconds, which times of Python have not, rounded down or up; none where it can stay what it is.
