@@ -125,6 +125,8 @@ def _check_place(path: object) -> None:
 
 
 def _wanted(version: int | None, tag: str | None, branch: str | None, timestamp: dt.datetime | None) -> dict[str, Any]:
+    if version is not None and version < 0:
+        raise ValueError(f"there is no version {version}")
     instant = None
     if timestamp is not None:
         import datetime as dt

@@ -12,7 +12,7 @@ from lancet._source import PathSource, StoreSource, source_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from lancet import _lancet
@@ -227,11 +227,20 @@ class Blobs:
 
     def sizes(self, rows: Sequence[int]) -> list[int | None]:
         """The sizes in bytes of the blobs of some rows; None for those that are null."""
+        self._check(rows)
         return [self._core.size(row) for row in rows]
 
     def read_ranges(self, ranges: Sequence[tuple[int, int, int]]) -> list[bytes]:
         """Bytes of blobs: for each row, from start to stop. Those of a file are read together."""
+        self._check(row for row, _, _ in ranges)
+        if any(start < 0 or stop < 0 for _, start, stop in ranges):
+            raise ValueError("bytes of blobs are counted from the start, which is 0")
         return self._core.read_ranges(list(ranges))
+
+    def _check(self, rows: Iterable[int]) -> None:
+        for row in rows:
+            if not 0 <= row < len(self):
+                raise IndexError(f"row {row} is out of range: there are {len(self)} rows")
 
 
 class Blob(io.RawIOBase):

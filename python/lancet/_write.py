@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lancet import _lancet
 from lancet._data import Schema, Table, unnumbered
+from lancet._readable import not_negative
 from lancet._reports import WriteSummary
 from lancet._source import is_url, open_store, path_of
 
@@ -132,6 +133,7 @@ class Writer:
         options: dict[str, Any] = {"version": version, "profile": profile, "page_bytes": page_bytes}
         options["columns"] = settings(columns or {})
         options.update(memory_limit=memory_limit, checksums=checksums, zone_maps=zone_maps, threads=threads)
+        not_negative(options, "page_bytes", "memory_limit", "threads")
         fields = schema if isinstance(schema, Schema) else Schema(unnumbered(schema))
         self.summary = None
         self._store: Any = None

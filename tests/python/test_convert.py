@@ -415,6 +415,11 @@ def test_less_than_nothing(tmp_path: Path) -> None:
         for options in ({"limit": -1}, {"batch_rows": -1}, {"batch_bytes": -1}, {"threads": -1}):
             with pytest.raises(ValueError, match="negative"):
                 rows.scan(**options)
+    for numbers in ({"page_bytes": -1}, {"memory_limit": -1}, {"threads": -1}):
+        with pytest.raises(ValueError, match="negative"):
+            lancet.write_table(cities(), tmp_path / "f", **numbers)
+    with pytest.raises(ValueError, match="no version"):
+        table.checkout(-1)
     for options in ({"threads": -1}, {"memory_limit": -1}):
         with pytest.raises(ValueError, match="negative"):
             lancet.open(data, **options)

@@ -371,8 +371,11 @@ def test_ranges_of_blobs_are_read_together(tmp_path: Path) -> None:
     assert blobs.read_ranges(ranges) == expected and source.reads < 10
     assert lancet.create_table(photos, tmp_path / "t").blobs("photo").read_ranges(ranges) == expected
     assert blobs.read_ranges([]) == [] and blobs.read_ranges([(0, 5, 5)]) == [b""]
-    for wrong in ((0, 0, 1_001), (0, 7, 5)):
+    for wrong in ((0, 0, 1_001), (0, 7, 5), (0, -1, 5)):
         with pytest.raises(ValueError):
             blobs.read_ranges([wrong])
-    with pytest.raises(IndexError):
-        blobs.read_ranges([(0, 0, 1), (300, 0, 1)])
+    for row in (300, -1):
+        with pytest.raises(IndexError):
+            blobs.read_ranges([(0, 0, 1), (row, 0, 1)])
+        with pytest.raises(IndexError):
+            blobs.sizes([row])

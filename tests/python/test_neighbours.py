@@ -6,7 +6,9 @@ import http.server
 import importlib.util
 import os
 import pickle
+import sys
 import threading
+import types
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -195,6 +197,23 @@ def test_options_of_web_servers() -> None:
         assert file.read().to_pyarrow().equals(cities())
         server.shutdown()
     assert set(Pages.seen) == {"secret"}
+
+
+def test_conditions_for_ray(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With as much of Ray as it takes."""
+    ray, data, block = (types.ModuleType(name) for name in ("ray", "ray.data", "ray.data.block"))
+    data.Datasource, data.ReadTask, data.read_datasource = object, lambda read, _: read, lambda source: source  # type: ignore[attr-defined]
+    block.BlockMetadata = dict  # type: ignore[attr-defined]
+    for module in (ray, data, block):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.delitem(sys.modules, "lancet.ray", raising=False)
+    import lancet.ray
+
+    for condition in (("id", ">=", 49_990), [("id", ">=", 49_990)], lancet.col("id") >= 49_990):
+        source = lancet.ray.read_lancet(path, columns=["id"], filter=condition)
+        found = [row for read in source.get_read_tasks(3) for table in read() for row in table["id"].to_pylist()]
+        assert found == list(range(49_990, 50_000))
+    monkeypatch.delitem(sys.modules, "lancet.ray")
 
 
 @pytest.mark.extra
