@@ -40,7 +40,8 @@ def write_table(
     """Writes rows to a file, which appears under its name when it is complete.
 
     `data` is anything that has Arrow rows (a data frame of polars or pandas, a table of pyarrow, a relation of DuckDB, a
-    scan), or several of them one after the other; or a dict of columns, which are arrays of numpy, tensors or lists.
+    scan), or several of them one after the other; or a dict of columns, which are arrays of numpy, tensors or lists. The index of
+    a data frame of pandas is a column if it has a name, or is no whole numbers.
 
     >>> rows = lancet.open("cities.lance").read(filter=lancet.col("population") > 1_000_000)
     >>> lancet.write_table(rows, "large.lance").num_rows
