@@ -101,7 +101,7 @@ fn ranges_of_many_blobs_are_read_together() {
     }
     assert_eq!(found.len(), ranges.len());
     assert!(blobs.read_ranges(&[]).unwrap().is_empty());
-    for wrong in [(3, 0..0), (12, 0..133), (12, 6..5), (1_000, 0..0)] {
+    for wrong in [(3, 0..0), (12, 0..133), (1_000, 0..0)] {
         assert!(blobs.read_ranges(&[(999, 0..1), wrong]).is_err());
     }
 }
