@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lancet import _lancet
 from lancet._columns import is_column, rows_of
-from lancet._data import Column, Schema, core_of
+from lancet._data import Column, Schema, core_of, unnumbered
 from lancet._expr import Expr, tree_of
 from lancet._reports import Record
 
@@ -77,8 +77,8 @@ def given(rows: Any, schema: _lancet.Schema | None = None) -> Any:
     if isinstance(rows, dict):
         return rows_of(rows, schema)
     if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__") or not hasattr(rows, "__iter__"):
-        return rows
-    return (rows_of(part, schema) if isinstance(part, dict) else part for part in rows)
+        return unnumbered(rows)
+    return (rows_of(part, schema) if isinstance(part, dict) else unnumbered(part) for part in rows)
 
 
 def options_of(message: str | None, options: Mapping[str, Any]) -> dict[str, Any]:

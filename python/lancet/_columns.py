@@ -81,7 +81,9 @@ def _plain(values: Any) -> Any:
 
 
 def _listed(name: str, values: list[Any]) -> tuple[str, Any]:
-    first = next((value for value in values if value is not None), None)
+    first: Any = next((value for value in values if value is not None), None)
+    if hasattr(first, "dtype") and getattr(first, "ndim", None) == 0:
+        return _scalars(name, values, first.dtype.kind)
     if isinstance(first, bool) or type(first).__name__ in ("bool_", "bool"):
         return "bool", values
     if isinstance(first, (int, float)):
@@ -100,7 +102,27 @@ def _listed(name: str, values: list[Any]) -> tuple[str, Any]:
             array = numpy.empty(0)  # of different lengths
         if array.dtype.kind in "biufMm" and array.ndim > 1:
             return "numbers", _plain(array)
-    raise TypeError(
+    raise _no_column(name)
+
+
+def _scalars(name: str, values: list[Any], kind: str) -> tuple[str, Any]:
+    """A list of scalars of numpy; where none is missing, the column is of their type."""
+    import numpy
+
+    if kind in "Mm":
+        none = numpy.datetime64("NaT") if kind == "M" else numpy.timedelta64("NaT")
+        values = [none if value is None else value for value in values]
+    if None not in values:
+        array = numpy.asarray(values)
+        if array.dtype.kind not in "biufMmSU" or array.ndim != 1:
+            raise _no_column(name)
+        if array.dtype.kind in "biufMm":
+            return "numbers", _plain(array)
+    return _listed(name, [value.item() if hasattr(value, "item") else value for value in values])
+
+
+def _no_column(name: str) -> TypeError:
+    return TypeError(
         f"column `{name}` is no list of numbers, texts, bytes, or vectors of the same length; "
         "give an array of numpy or pyarrow, or a data frame"
     )

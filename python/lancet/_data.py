@@ -45,7 +45,20 @@ def core_of(rows: Any) -> _lancet.Data:
         from lancet._columns import rows_of
 
         return rows_of(rows)
-    return _lancet.Data.from_arrow(rows)
+    return _lancet.Data.from_arrow(unnumbered(rows))
+
+
+def unnumbered(rows: Any) -> Any:
+    """The same rows; data frames of pandas without the numbers of rows that they have from a frame before.
+
+    They would become a column `__index_level_0__`. An index that has a name, or values that are no whole numbers, is kept.
+    """
+    if type(rows).__module__.partition(".")[0] != "pandas" or not hasattr(rows, "columns"):
+        return rows
+    index = rows.index
+    if index.nlevels > 1 or index.name is not None or getattr(index.dtype, "kind", "O") not in "iu":
+        return rows
+    return rows.reset_index(drop=True)
 
 
 class Field:
@@ -389,7 +402,7 @@ class _Rows:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Rows) or type(other) is not type(self):
             return NotImplemented
-        return self.schema == other.schema and self.to_pylist() == other.to_pylist()
+        return self._core.equals(other._core)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -9,7 +9,8 @@ from lancet._changes import Changes, given, options_of
 from lancet._data import Batch
 from lancet._file import Blobs, File
 from lancet._file import open as _open
-from lancet._readable import Readable
+from lancet._readable import Readable, not_negative
+from lancet._reports import Statistics, TableReport
 from lancet._source import is_table, is_url, path_of
 
 TYPE_CHECKING = False
@@ -53,6 +54,7 @@ def open_table(
     if storage_options is not None:
         raise ValueError("`storage_options` are for URLs")
     options = {"memory_limit": memory_limit, "verify_checksums": verify_checksums, "zone_maps": zone_maps, "threads": threads}
+    not_negative(options, "memory_limit", "threads")
     folders = [path_of(base) for base in bases]
     wanted = _wanted(version, tag, branch, timestamp)
     place = path_of(path)
@@ -123,6 +125,8 @@ def _check_place(path: object) -> None:
 
 
 def _wanted(version: int | None, tag: str | None, branch: str | None, timestamp: dt.datetime | None) -> dict[str, Any]:
+    if version is not None and version < 0:
+        raise ValueError(f"there is no version {version}")
     instant = None
     if timestamp is not None:
         import datetime as dt
@@ -320,7 +324,16 @@ class Dataset(Changes, Readable):
 
         >>> lancet.open_table("orders").checkout(1).num_rows
         3
+
+        Where a branch is open, versions are those of the branch; `branch="main"` leads back. Times are told on the main branch
+        only.
         """
+        if tag is None and branch is None:
+            branch = self.branch
+            if branch is not None and timestamp is not None:
+                raise ValueError(
+                    f"versions of a branch, here `{branch}`, are not found by time; look in `versions()` for the number"
+                )
         core = self._core.checkout(_wanted(version, tag, branch, timestamp))
         return self._make(core, self.path, self._bases, self._options, self._names)
 
@@ -385,6 +398,31 @@ class Dataset(Changes, Readable):
     def blobs(self, column: str) -> Blobs:
         """The blobs of a column, to be read by ranges of bytes."""
         return Blobs(self._core.blobs(column))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all data files of this version."""
+        return _lancet.table_bytes(self._core)
+
+    def statistics(self, columns: Sequence[str] | None = None) -> dict[str, Statistics | None]:
+        """As `File.statistics`, over all files; None for a column of which the files of some fragment do not tell.
+
+        >>> found = lancet.open_table("stock").statistics(["item"])
+        >>> list(found)
+        ['item']
+        """
+        names = self.column_names if columns is None else list(columns)
+        found = _lancet.table_statistics(self._core, names)
+        return {name: None if one is None else Statistics(one) for name, one in found.items()}
+
+    def inspect(self) -> TableReport:
+        """Fragments, files, columns, and where the bytes are. Opens every data file.
+
+        >>> report = lancet.open_table("stock").inspect()
+        >>> [column.name for column in report.columns], len(report.fragments)
+        (['item', 'price'], 1)
+        """
+        return TableReport(_lancet.inspect_table(self._core))
 
     def verify(self) -> list[tuple[str, str]]:
         """Checks every file of this version. What is wrong: pairs of a file and what it breaks; empty if it is sound."""

@@ -162,7 +162,7 @@ def literal(value: Any) -> Any:
     if kind in ("M", "m"):
         return _numpy_time(value, kind)
     if hasattr(value, "as_py"):
-        return literal(value.as_py())
+        return _arrow_scalar(value)
     if hasattr(value, "dtype") and hasattr(value, "item"):
         return literal(value.item())
     if isinstance(value, (bytearray, memoryview)):
@@ -174,6 +174,11 @@ def literal(value: Any) -> Any:
         if not value.is_finite():
             raise ValueError("columns do not compare with a decimal that is no number")
         return ("decimal", f"{value:f}")
+    if isinstance(value, (dt.datetime, dt.timedelta)) and hasattr(value, "asm8"):
+        # Those of pandas, which have nanoseconds beside what Python's have.
+        found = _numpy_time(value.asm8, value.asm8.dtype.kind)
+        is_aware = isinstance(value, dt.datetime) and value.tzinfo is not None
+        return (*found[:3], True) if is_aware else found
     micro = dt.timedelta(microseconds=1)
     if isinstance(value, dt.datetime):
         zone = None if value.tzinfo is None else dt.timezone.utc
@@ -192,13 +197,31 @@ def literal(value: Any) -> Any:
     raise TypeError(f"columns do not compare with a value of type {type(value).__name__}")
 
 
+def _arrow_scalar(value: Any) -> Any:
+    """A scalar of pyarrow; objects of Python would lose the nanoseconds of times."""
+    kind, _, rest = str(getattr(value, "type", "")).partition("[")
+    if not rest or getattr(value, "value", None) is None:
+        return literal(value.as_py())
+    unit = value.type.unit
+    if kind == "timestamp":
+        return ("timestamp", value.value, unit, value.type.tz is not None)
+    if kind in ("duration", "time32", "time64"):
+        return ("duration" if kind == "duration" else "time", value.value, unit)
+    return literal(value.as_py())
+
+
 def _numpy_time(value: Any, kind: str) -> Any:
     unit = value.dtype.name.partition("[")[2].rstrip("]")
-    if unit not in ("s", "ms", "us", "ns"):
+    is_date = kind == "M" and unit in ("Y", "M", "W", "D")
+    if is_date:
+        value = value.astype("M8[D]")
+    elif unit not in ("s", "ms", "us", "ns"):
         unit, value = "s", value.astype(f"{kind}8[s]")
     number = int(value.astype("i8"))
     if number == -(2**63):
         raise ValueError("nothing compares with NaT; use `is_null()` or `is_not_null()`")
+    if is_date:
+        return ("date", number)
     return ("timestamp", number, unit, False) if kind == "M" else ("duration", number, unit)
 
 

@@ -6,13 +6,13 @@ import io
 
 from lancet._data import Table
 from lancet._expr import tree_of
-from lancet._readable import Readable
+from lancet._readable import Readable, not_negative
 from lancet._reports import FileReport, Statistics, Verification
 from lancet._source import PathSource, StoreSource, source_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from lancet import _lancet
@@ -40,10 +40,11 @@ def open(
     One read holds at most `memory_limit` bytes (4 GiB). With `verify_checksums`, all that is read is compared with the
     checksums of the file. `memory_map` is for files that nobody changes meanwhile. Without `zone_maps`, filters look at every
     row: for files of strangers, whose maps may lie. `threads` is how many may work on a read, 1 for this one only; by default
-    one for each core.
+    one for each core. What objects and stores read is decoded by one.
 
     URLs (`s3://`, `gs://`, `az://`, `https://`) need `pip install 'lancet-io[cloud]'`; `storage_options` are keys, regions
-    and endpoints.
+    and endpoints, for `http://` and `https://` options of the client such as `timeout` and `allow_http`. After a fork they
+    cannot be read: start workers by "spawn" or "forkserver".
     """
     options = {
         "memory_limit": memory_limit,
@@ -52,6 +53,7 @@ def open(
         "zone_maps": zone_maps,
         "threads": threads,
     }
+    not_negative(options, "memory_limit", "threads")
     return File._open(source_of(source, storage_options), options, None)
 
 
@@ -225,11 +227,20 @@ class Blobs:
 
     def sizes(self, rows: Sequence[int]) -> list[int | None]:
         """The sizes in bytes of the blobs of some rows; None for those that are null."""
+        self._check(rows)
         return [self._core.size(row) for row in rows]
 
     def read_ranges(self, ranges: Sequence[tuple[int, int, int]]) -> list[bytes]:
-        """Bytes of blobs: for each row, from start to stop."""
-        return [self._core.read(row, start, stop) for row, start, stop in ranges]
+        """Bytes of blobs: for each row, from start to stop. Those of a file are read together."""
+        self._check(row for row, _, _ in ranges)
+        if any(start < 0 or stop < 0 for _, start, stop in ranges):
+            raise ValueError("bytes of blobs are counted from the start, which is 0")
+        return self._core.read_ranges(list(ranges))
+
+    def _check(self, rows: Iterable[int]) -> None:
+        for row in rows:
+            if not 0 <= row < len(self):
+                raise IndexError(f"row {row} is out of range: there are {len(self)} rows")
 
 
 class Blob(io.RawIOBase):

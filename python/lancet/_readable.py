@@ -51,6 +51,13 @@ def pairs(rows: RowRanges | None, num_rows: int) -> list[tuple[int, int]] | None
     return [(part.start, part.stop) for part in parts if len(part)]
 
 
+def not_negative(options: Mapping[str, Any], *names: str) -> None:
+    """Fails where one of these is less than nothing."""
+    for name in names:
+        if options[name] is not None and options[name] < 0:
+            raise ValueError(f"`{name}` cannot be negative: {options[name]}")
+
+
 class Scan:
     """Rows that are read batch by batch, as often as they are iterated over.
 
@@ -187,6 +194,7 @@ class Readable:
         return Batch(self._core.take(rows, projection))
 
     def _scan(self, columns: Sequence[str] | None, options: dict[str, Any]) -> Scan:
+        not_negative(options, "limit", "batch_rows", "batch_bytes", "threads")
         condition = options["filter"]
         options["filter"] = None if condition is None else tree_of(condition)
         options["rows"] = pairs(options["rows"], self.num_rows)
@@ -280,10 +288,7 @@ class Readable:
             if not -len(self) <= row < len(self):
                 raise IndexError(f"row {row} is out of range: there are {len(self)} rows")
             return self.take([row % len(self)]).to_pylist()[0]
-        if hasattr(key, "__len__") and not hasattr(key, "dtype"):
-            rows = len(self)
-            key = [row + rows if row < 0 else row for row in key]
-        return self.take(key)
+        return self.take(_from_end(key, len(self)))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The rows as dicts."""
@@ -340,3 +345,16 @@ class Readable:
         from lancet._show import ROWS, html
 
         return html(self.head(ROWS), self._title(), len(self))
+
+
+def _from_end(key: Any, rows: int) -> Any:
+    """Numbers of rows, of which negative ones count from the end, as `take` has them."""
+    if hasattr(key, "__array_interface__"):
+        return key + (key < 0) * rows if key.dtype.kind == "i" else key
+    for method in ("tolist", "to_list", "to_pylist"):
+        if hasattr(key, method):
+            key = getattr(key, method)()
+            break
+    if not hasattr(key, "__len__") or None in key:
+        return key
+    return [row + rows if row < 0 else row for row in key]

@@ -155,21 +155,111 @@ class Verification(Record):
         return not self.problems
 
 
+class DataFileReport(Record):
+    """One data file of a table."""
+
+    __slots__ = ("bytes", "name", "num_columns", "side_bytes", "unused_bytes", "version")
+    #: Its name.
+    name: str
+    #: Its format version.
+    version: str
+    #: Its size.
+    bytes: int
+    #: Its columns that hold fields of this version of the table.
+    num_columns: int
+    #: Bytes of pages that no field of this version of the table needs.
+    unused_bytes: int
+    #: Bytes of the files beside it that hold its blobs.
+    side_bytes: int
+
+
+class FragmentReport(Record):
+    """One fragment of a table, and its files."""
+
+    __slots__ = ("deletion_bytes", "files", "id", "num_deleted_rows", "num_physical_rows")
+    #: Its number in the table.
+    id: int
+    #: Its rows, deleted ones included.
+    num_physical_rows: int
+    #: Its deleted rows.
+    num_deleted_rows: int
+    #: Bytes of its deletion file.
+    deletion_bytes: int
+    #: Its data files.
+    files: list[DataFileReport]
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        super().__init__({**fields, "files": [DataFileReport(file) for file in fields["files"]]})
+
+
+class TableColumnReport(Record):
+    """One column of a table, over all files that have it."""
+
+    __slots__ = ("bytes", "encodings", "name", "num_files", "num_pages", "num_rows", "type", "zone_map_bytes")
+    #: Names from the top-level field down, joined with dots; of all columns that are not used together `(unused)`.
+    name: str
+    #: The type, in words; None if no file has it.
+    type: str | None
+    #: Files that have it. In the rows of others it is null.
+    num_files: int
+    #: Its pages.
+    num_pages: int
+    #: The rows of its pages, deleted ones included.
+    num_rows: int
+    #: Bytes of all pages.
+    bytes: int
+    #: Bytes of its zone maps.
+    zone_map_bytes: int
+    #: Layouts and encodings in words, and how many pages have each; the most frequent first.
+    encodings: list[tuple[str, int]]
+
+
+class TableReport(Record):
+    """What a version of a table is made of; `Dataset.inspect` makes one."""
+
+    __slots__ = ("columns", "data_bytes", "deletion_bytes", "file_bytes", "fragments", "num_deleted_rows", "num_rows", "side_bytes", "zone_map_bytes")
+    #: Rows without deleted ones.
+    num_rows: int
+    #: Deleted rows that still lie in the files.
+    num_deleted_rows: int
+    #: Bytes of all data files.
+    file_bytes: int
+    #: Of these, bytes of the pages of all columns.
+    data_bytes: int
+    #: Of these, bytes of zone maps.
+    zone_map_bytes: int
+    #: Bytes of the files beside the data files that hold their blobs.
+    side_bytes: int
+    #: Bytes of all deletion files.
+    deletion_bytes: int
+    #: The fragments, in the order of their rows.
+    fragments: list[FragmentReport]
+    #: The columns in the order of the schema, then those that are no fields of it.
+    columns: list[TableColumnReport]
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        fragments = [FragmentReport(fragment) for fragment in fields["fragments"]]
+        columns = [TableColumnReport(column) for column in fields["columns"]]
+        super().__init__({**fields, "fragments": fragments, "columns": columns})
+
+
 class Statistics(Record):
     """What the zone map of a column says about all of it."""
 
-    __slots__ = ("exact", "max", "min", "nan_count", "null_count", "num_rows")
+    __slots__ = ("counts_exact", "exact", "max", "min", "nan_count", "null_count", "num_rows")
     #: Rows of the column.
     num_rows: int
     #: Rows that are null.
     null_count: int
     #: Rows that are NaN; None if the map does not say.
     nan_count: int | None
+    #: Whether so many are null and NaN. Otherwise some of those that were counted may be deleted rows of a table.
+    counts_exact: bool
     #: The least value, NaN left out; None if it is unknown, or all rows are null.
     min: Any
     #: The greatest value; None if it is unknown, all rows are null, or one is NaN.
     max: Any
-    #: Whether both bounds are values of the column. Otherwise they may lie further out.
+    #: Whether both bounds are values of the column. Otherwise they may lie further out, as where nanoseconds were rounded.
     exact: bool
 
 

@@ -108,11 +108,11 @@ class ObjectSource:
         self.pid = os.getpid()
 
     def open(self, options: Mapping[str, Any]) -> _lancet.Reader:
+        self._check_process()
         with self.lock:
             size = self.file.seek(0, 2)
             size = self.file.tell() if size is None else size
-        # Reads come one after the other anyway.
-        return _lancet.Reader.from_object(self, size, {"threads": 1, **{k: v for k, v in options.items() if v is not None}})
+        return _lancet.Reader.from_object(self, size, dict(options))
 
     def read_ranges(self, ranges: list[tuple[int, int]]) -> list[bytes]:
         """Bytes from start to end, for each pair."""
@@ -151,36 +151,70 @@ class ObjectSource:
 
 
 class StoreSource:
-    """A file in an object store, by its URL, read by obstore."""
+    """A file in an object store, by its URL, read by obstore. It must stay what it was when it was first opened."""
 
-    __slots__ = ("options", "path", "store", "url")
+    __slots__ = ("options", "path", "state", "store", "url")
 
-    def __init__(self, url: str, options: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, url: str, options: Mapping[str, str] | None = None, state: tuple[int, str | None] | None = None
+    ) -> None:
         self.url = url
         self.options = dict(options) if options else None
+        self.state = state
         self.store, self.path = open_store(url, self.options)
 
     def open(self, options: Mapping[str, Any]) -> _lancet.Reader:
         import obstore
 
-        size = obstore.head(self.store, self.path)["size"]
-        # One request asks for many ranges. Helpers would wait for the interpreter while one who holds it, a library that
-        # pulls a stream, waits for them.
-        return _lancet.Reader.from_object(self, size, {"threads": 1, **{k: v for k, v in options.items() if v is not None}})
+        found = self._asked(obstore.head)
+        state = (found["size"], found.get("e_tag"))
+        if self.state is not None and self.state != state:
+            from lancet._errors import Error
+
+            raise Error(f"{self.url} has changed since it was opened; open it again")
+        self.state = state
+        return _lancet.Reader.from_object(self, state[0], dict(options))
 
     def read_ranges(self, ranges: list[tuple[int, int]]) -> list[bytes]:
-        """Bytes from start to end, for each pair."""
+        """Bytes from start to end, for each pair: one request asks for all."""
         import obstore
 
         starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
-        parts = obstore.get_ranges(self.store, self.path, starts=starts, ends=ends)
+        parts = self._asked(obstore.get_ranges, starts=starts, ends=ends)
         return [bytes(part) for part in parts]
 
+    def _asked(self, request: Any, **arguments: Any) -> Any:
+        """What the store answers."""
+        _check_store_process(self.url)
+        try:
+            return request(self.store, self.path, **arguments)
+        except BaseException as error:
+            # What obstore raises where it sees the fork by itself is no `Exception`.
+            if type(error).__name__ == "PanicException":
+                raise _after_fork(self.url) from error
+            raise
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return StoreSource, (self.url, self.options)
+        return StoreSource, (self.url, self.options, self.state)
 
     def __repr__(self) -> str:
         return self.url
+
+
+#: The process in which obstore was first used: its threads are there, and a child would wait for them for ever.
+_store_process: int | None = None
+
+
+def _check_store_process(url: str) -> None:
+    global _store_process
+    if _store_process is None:
+        _store_process = os.getpid()
+    if _store_process != os.getpid():
+        raise _after_fork(url)
+
+
+def _after_fork(url: str) -> OSError:
+    return OSError(f'{url}: object stores cannot be used after a fork; start processes by "spawn" or "forkserver"')
 
 
 def open_store(url: str, options: Mapping[str, str] | None) -> tuple[Any, str]:
@@ -191,14 +225,15 @@ def open_store(url: str, options: Mapping[str, str] | None) -> tuple[Any, str]:
         raise ImportError(
             f"{url}: files in object stores need the package obstore; install it with `pip install 'lancet-io[cloud]'`"
         ) from error
+    _check_store_process(url)
     scheme, _, rest = url.partition("://")
-    if scheme in ("http", "https"):
-        host, _, path = rest.partition("/")
-        return from_url(f"{scheme}://{host}"), path
     bucket, _, path = rest.partition("/")
     if scheme == "memory":
         raise ValueError("memory:// has no files; give bytes, or a file object")
     settings: Any = dict(options) if options else None
+    if settings and scheme in ("http", "https"):
+        # They have no keys and regions, but headers, timeouts and proxies.
+        return from_url(f"{scheme}://{bucket}", client_options=settings), path
     return from_url(f"{scheme}://{bucket}", config=settings), path
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lancet import _lancet
-from lancet._data import Schema, Table
+from lancet._data import Schema, Table, unnumbered
+from lancet._readable import not_negative
 from lancet._reports import WriteSummary
 from lancet._source import is_url, open_store, path_of
 
@@ -39,7 +40,8 @@ def write_table(
     """Writes rows to a file, which appears under its name when it is complete.
 
     `data` is anything that has Arrow rows (a data frame of polars or pandas, a table of pyarrow, a relation of DuckDB, a
-    scan), or several of them one after the other; or a dict of columns, which are arrays of numpy, tensors or lists.
+    scan), or several of them one after the other; or a dict of columns, which are arrays of numpy, tensors or lists. The index of
+    a data frame of pandas is a column if it has a name, or is no whole numbers.
 
     >>> rows = lancet.open("cities.lance").read(filter=lancet.col("population") > 1_000_000)
     >>> lancet.write_table(rows, "large.lance").num_rows
@@ -62,7 +64,7 @@ def write_table(
         except TypeError:
             _lancet.Data.from_arrow(data)  # which says what it should be
             raise
-    first = next(parts, None)
+    first = unnumbered(next(parts, None))
     if first is None and schema is None:
         raise ValueError("there are no rows to tell the schema from; give `schema`")
     # A file has the schema of its first rows.
@@ -132,7 +134,8 @@ class Writer:
         options: dict[str, Any] = {"version": version, "profile": profile, "page_bytes": page_bytes}
         options["columns"] = settings(columns or {})
         options.update(memory_limit=memory_limit, checksums=checksums, zone_maps=zone_maps, threads=threads)
-        fields = schema if isinstance(schema, Schema) else Schema(schema)
+        not_negative(options, "page_bytes", "memory_limit", "threads")
+        fields = schema if isinstance(schema, Schema) else Schema(unnumbered(schema))
         self.summary = None
         self._store: Any = None
         if is_url(path):
@@ -153,7 +156,7 @@ class Writer:
 
     def write(self, rows: AnyRows) -> None:
         """Appends rows: anything that has Arrow rows of the same columns, or a dict of columns."""
-        self._core.write(Table(rows) if isinstance(rows, dict) else rows)
+        self._core.write(Table(rows) if isinstance(rows, dict) else unnumbered(rows))
 
     def finish(self) -> WriteSummary:
         """Writes what is left, and makes the file appear."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from ray.data import Datasource, ReadTask, read_datasource
 from ray.data.block import BlockMetadata
 
-from lancet._expr import Expr
 from lancet._file import File
 from lancet._file import open as _open
 
@@ -43,7 +42,8 @@ class LanceFiles(Datasource):  # type: ignore[misc, unused-ignore]
     def __init__(self, files: Sequence[File], columns: Sequence[str] | None, filter: FilterLike | None) -> None:
         super().__init__()
         self._files = [file if columns is None else file.select(columns) for file in files]
-        self._filter = filter if filter is None or isinstance(filter, Expr) else list(filter)
+        # As the caller has written it: one tuple is a condition, a list of them several.
+        self._filter = filter
 
     def get_name(self) -> str:
         """What Ray shows."""

@@ -37,7 +37,8 @@ def collate(batch: Any) -> Any:
 
 def _opened(source: Source | File | _Table, columns: Sequence[str] | None, options: Mapping[str, Any]) -> Any:
     readable = opened(source, options)
-    return readable if columns is None else readable.select(columns)
+    # A view of its own: a table that is changed by its handle moves on, and the rows that are read must not.
+    return readable._view(readable._names) if columns is None else readable.select(columns)
 
 
 class _InWorkers:
@@ -100,16 +101,19 @@ class Rows(_InWorkers, torch.utils.data.Dataset):  # type: ignore[misc, type-arg
 class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[misc, type-arg, unused-ignore]
     """Batches one after the other: an iterable dataset, for loaders with `batch_size=None`.
 
-    `shuffle="rows"` gives all rows in random order, `"blocks"` reads runs of neighbouring rows, which is kinder to disks and
-    networks; both need no list of all rows. Each epoch has another order (`set_epoch`), which `seed` decides.
+    `shuffle="rows"` gives all rows in random order. `"blocks"` mixes 32 runs of 1,024 neighbouring rows at a time: each batch takes
+    single rows out of these, so that most of what it needs is in the memory of the system since the batches before it. Both need
+    no list of all rows. Each epoch has another order (`set_epoch`), which `seed` decides.
 
     Ranks get equal shares: with `drop_last` batches that do not go round are left out, otherwise some come twice. `shard` is
-    "auto" (ranks of `torch.distributed`), a pair of rank and number of ranks, or None. Workers of a loader share the batches of
-    their rank.
+    "auto" (ranks of `torch.distributed`, asked when an iteration begins), a pair of rank and number of ranks, or None. Workers of
+    a loader share the batches of their rank.
 
     `state_dict()` tells the epoch and how many batches of it were given, `load_state_dict` goes on there, with any number of
     workers. An iteration that was broken off begins its epoch again. In a loader with workers, which are other processes, the
-    counting is yours: `state_dict(position=steps)`, and `set_epoch` before every epoch.
+    counting is yours: `state_dict(position=steps)`, and `set_epoch` before every epoch; workers that stay (`persistent_workers`)
+    see both at their next iteration. A position that was loaded holds there until another epoch is set. `StatefulDataLoader` of
+    torchdata asks the workers itself: its own state resumes with as many workers as it had.
 
     Tensors can be written to: neither the file nor other batches change.
     """
@@ -134,21 +138,46 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
         self._source = _opened(source, columns, open_options)
         self._process = os.getpid()
         self._batch_rows, self._shuffle, self._seed, self._drop_last = batch_rows, shuffle, seed, drop_last
-        self._rank, self._ranks = _rank(shard)
+        self._shard = _checked(shard)
         self._transform = transform
         self._epoch = self._position = self._first = 0
+        self._told, self._teller, self._heard = _message(), os.getpid(), 0
 
     def __len__(self) -> int:
         """How many batches an epoch has for this rank."""
         batches, rest = divmod(len(self._source), self._batch_rows)
         if rest and not self._drop_last:
             batches += 1
-        shared, rest = divmod(batches, self._ranks)
+        shared, rest = divmod(batches, self._share()[1])
         return shared + (1 if rest and not self._drop_last else 0)
 
+    def _share(self) -> tuple[int, int]:
+        """The rank, and how many there are. Ranks may be made after this dataset."""
+        return self._shard if self._shard is not None else _group() or (0, 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Workers that are started anew do not know the ranks.
+        return {**super().__getstate__(), "_shard": self._shard or _group()}
+
     def set_epoch(self, epoch: int) -> None:
-        """Begins an epoch, which has an order of its own."""
-        self._epoch, self._position, self._first = epoch, 0, 0
+        """Begins an epoch, which has an order of its own; at the batch that `load_state_dict` has said if it is of this epoch."""
+        self._begin(epoch, self._first if epoch == self._epoch else 0)
+
+    def _begin(self, epoch: int, first: int) -> None:
+        self._epoch, self._position, self._first = epoch, first, first
+        # A worker speaks for itself only, and a rank that was forked to its own workers only.
+        if torch.utils.data.get_worker_info() is not None:
+            return
+        if self._teller != os.getpid():
+            self._told, self._teller = _message(), os.getpid()
+        self._heard += 1
+        for place, value in enumerate((self._heard, epoch, first)):
+            self._told[place] = value
+
+    def _listen(self) -> None:
+        number, epoch, first = (int(value) for value in self._told)
+        if torch.utils.data.get_worker_info() is not None and number != self._heard:
+            self._heard, self._epoch, self._first = number, epoch, first
 
     def state_dict(self, position: int | None = None) -> dict[str, int]:
         """Where it stands: the epoch, and how many batches of this rank were given."""
@@ -156,8 +185,7 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """The next iteration goes on where `state_dict` was asked; those after it begin their epochs at the beginning."""
-        self._epoch = state["epoch"]
-        self._position = self._first = state["position"]
+        self._begin(state["epoch"], state["position"])
 
     def _rows(self, number: int, epoch: int) -> Any:
         """The rows of a batch of an epoch, by its number among those of all ranks."""
@@ -173,6 +201,7 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
         return order(places, total, self._seed, epoch)
 
     def __iter__(self) -> Iterator[Any]:
+        self._listen()
         # An iteration that was broken off is not gone on with: the next one begins the epoch again.
         first, self._first = self._first, 0
         self._position = first
@@ -182,27 +211,40 @@ class Batches(_InWorkers, torch.utils.data.IterableDataset):  # type: ignore[mis
         source = self._here()
         info = torch.utils.data.get_worker_info()
         worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
+        rank, ranks = self._share()
         # A loader takes from its workers in turn, and begins with the first.
         for place in range(first + worker, len(self), workers):
-            rows = self._rows(place * self._ranks + self._rank, epoch)
+            rows = self._rows(place * ranks + rank, epoch)
             batch = source.read(rows=rows).combine() if isinstance(rows, range) else source.take(rows)
             tensors = batch.to_torch()
-            self._position = place + 1
+            # Where this worker goes on if it is asked by itself: one that begins here adds its own number.
+            self._position = place - worker + workers
             yield tensors if self._transform is None else self._transform(tensors)
         self._epoch, self._position = epoch + 1, 0
 
 
-def _rank(shard: str | tuple[int, int] | None) -> tuple[int, int]:
+def _message() -> Any:
+    """What workers are told that are there already: the number of the message, the epoch, the first batch."""
+    return torch.zeros(3, dtype=torch.int64).share_memory_()
+
+
+def _checked(shard: str | tuple[int, int] | None) -> tuple[int, int] | None:
+    """A pair of rank and number of ranks; None for those of `torch.distributed`."""
     if shard is None:
         return 0, 1
     if shard == "auto":
-        distributed = getattr(torch, "distributed", None)
-        if distributed is not None and distributed.is_available() and distributed.is_initialized():
-            return distributed.get_rank(), distributed.get_world_size()
-        return 0, 1
+        return None
     if isinstance(shard, str):
         raise ValueError('`shard` is "auto", a pair of rank and number of ranks, or None')
     rank, ranks = shard
     if not 0 <= rank < ranks:
         raise ValueError(f"rank {rank} is not one of {ranks}")
     return rank, ranks
+
+
+def _group() -> tuple[int, int] | None:
+    """The rank that `torch.distributed` has given this process, and how many there are; None as long as it has not."""
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    return distributed.get_rank(), distributed.get_world_size()

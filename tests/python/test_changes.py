@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import multiprocessing
 import pickle
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -326,6 +327,53 @@ def test_compact_restore_cleanup(table: lancet.Dataset) -> None:
     assert removed.versions == list(range(1, done.version)) and removed.bytes > 0 and not removed.dry_run
     assert [version.version for version in old.checkout().versions()] == [done.version, done.version + 1]
     assert reference(old) == rows(0, 100).to_pylist() and len(old.checkout(tag="kept")) == 130
+
+
+def test_iterators_run_where_they_were_made(table: lancet.Dataset, tmp_path: Path) -> None:
+    """What is bound to a thread, as connections of sqlite are, works there only."""
+    found: list[int] = []
+
+    def parts(*numbers: int) -> Iterator[pa.Table]:
+        for number in numbers:
+            found.append(threading.get_ident())
+            yield rows(number, 2)
+
+    def convert(column: lancet.Column) -> pa.Array:
+        found.append(threading.get_ident())
+        return column.to_pyarrow().cast(pa.float64())
+
+    made = lancet.create_table(parts(0, 2), tmp_path / "made")
+    made.append(parts(4, 6, 8))
+    assert [row["id"] for row in reference(made)] == list(range(10))
+    made.overwrite(parts(0, 2))
+    made.update(parts(10, 12), rows=[0, 1, 2, 3])
+    assert [row["id"] for row in reference(made)] == [10, 11, 12, 13]
+    made.retype_column("id", pa.float64(), convert)
+    assert made.read()["id"].type == "Float64"
+    assert len(found) == 2 + 3 + 2 + 2 + 1 and set(found) == {threading.get_ident()}
+    with pytest.raises(ZeroDivisionError):
+        table.append(rows(1 // number, 1) for number in (1, 0))
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table n as select 1 as id union select 2")
+    with_ids = lancet.create_table(({"id": [row[0]]} for row in connection.execute("select id from n")), tmp_path / "sqlite")
+    assert with_ids.read()["id"].to_pylist() == [1, 2]
+
+
+def test_checkout_stays_on_the_branch(table: lancet.Dataset) -> None:
+    branch = table.create_branch("try").checkout()
+    assert branch.branch == "try"
+    branch.append(rows(100, 5))
+    first = branch.version - 1
+    assert len(table.checkout()) == 100 and len(branch.checkout()) == 105
+    assert branch.checkout(first).branch == "try" and len(branch.checkout(first)) == 100
+    table.append(rows(200, 1))
+    assert len(branch.checkout()) == 105 and len(branch.checkout(branch.version)) == 105
+    for main in (branch.checkout(branch="main"), branch.checkout(1, branch="main")):
+        assert main.branch is None and len(main) in (100, 101)
+    when = dt.datetime.now(dt.timezone.utc)
+    assert len(table.checkout(timestamp=when)) == 101
+    with pytest.raises(ValueError, match="not found by time"):
+        branch.checkout(timestamp=when)
 
 
 def test_tags_branches_clones(table: lancet.Dataset, tmp_path: Path) -> None:

@@ -362,3 +362,94 @@ def test_views_for_people(in_samples: Path) -> None:
     assert repr(file.read()["name"]).startswith("name: Utf8 [Basel, Lyon")
     for thing in (file, file.scan(), file.inspect(), file.verify(), lancet.col("a").is_in([1]), file.statistics()):
         assert repr(thing)
+
+
+def test_lists_of_scalars() -> None:
+    columns = {
+        "f": [np.float32(1), np.float32(2)],
+        "i": [np.int64(1), None],
+        "b": [np.bool_(True), np.bool_(False)],
+        "t": [np.datetime64("2024-01-01T00:00:01", "ns"), None],
+        "s": [np.str_("a"), np.str_("b")],
+    }
+    table = lancet.Table(columns)
+    assert [column.type for column in table.columns()] == ["Float32", "Int64", "Boolean", "Timestamp(ns)", "Utf8"]
+    assert table["i"].to_pylist() == [1, None] and table["t"].null_count == 1 and table["s"].to_pylist() == ["a", "b"]
+
+
+def test_frames_that_were_cut(tmp_path: Path) -> None:
+    """The numbers that rows have from a frame before are no column; an index with a name is."""
+    frame = pandas.DataFrame({"x": [1, 2, 3, 4, 5]})
+    part = frame[frame.x.isin([1, 4, 5])]
+    table = lancet.create_table(frame, tmp_path / "t")
+    table.append(part)
+    table.append([part, part[::-1]])
+    table.merge(part.assign(x=[7, 8, 9]), on="x")
+    assert table.read().to_pydict() == {"x": [1, 2, 3, 4, 5, 1, 4, 5, 1, 4, 5, 5, 4, 1, 7, 8, 9]}
+    lancet.write_table(part, tmp_path / "f.lance")
+    with lancet.Writer(tmp_path / "w.lance", part) as writer:
+        writer.write(part)
+    for name in ("f", "w"):
+        assert lancet.open(tmp_path / f"{name}.lance").column_names == ["x"]
+    assert lancet.Table(part).column_names == ["x"]
+    assert lancet.Table(frame.set_index(pandas.Index(list("abcde"), name="key"))).column_names == ["x", "key"]
+    assert len(lancet.Table(frame.set_index(pandas.Index(list("abcde")))).column_names) == 2
+
+
+def test_rows_in_brackets(tmp_path: Path) -> None:
+    file = lancet.open(written(cities()))
+    for key in ([-1, 0], np.array([-1, 0]), np.array([-1, 0], np.int8), pa.array([-1, 0]), pa.chunked_array([[-1], [0]]), polars.Series([-1, 0])):
+        assert file[key]["name"].to_pylist() == ["Turin", "Basel"]
+    for rows in (polars.Series([4, 0]), pa.chunked_array([[4], [0]]), pandas.Series([4, 0]), np.array([4, 0], np.uint8)):
+        assert file.take(rows)["name"].to_pylist() == file[rows]["name"].to_pylist() == ["Turin", "Basel"]
+    with pytest.raises(TypeError, match="mask"):
+        file[np.array([True, False])]
+    with pytest.raises((TypeError, ValueError)):
+        file[pa.array([1, None])]
+
+
+def test_less_than_nothing(tmp_path: Path) -> None:
+    data = written(cities())
+    table = lancet.create_table(cities(), tmp_path / "t")
+    for rows in (lancet.open(data), table):
+        for options in ({"limit": -1}, {"batch_rows": -1}, {"batch_bytes": -1}, {"threads": -1}):
+            with pytest.raises(ValueError, match="negative"):
+                rows.scan(**options)
+    for numbers in ({"page_bytes": -1}, {"memory_limit": -1}, {"threads": -1}):
+        with pytest.raises(ValueError, match="negative"):
+            lancet.write_table(cities(), tmp_path / "f", **numbers)
+    with pytest.raises(ValueError, match="no version"):
+        table.checkout(-1)
+    for options in ({"threads": -1}, {"memory_limit": -1}):
+        with pytest.raises(ValueError, match="negative"):
+            lancet.open(data, **options)
+        with pytest.raises(ValueError, match="negative"):
+            lancet.open_table(table.path, **options)
+
+
+def test_nanoseconds_in_reports() -> None:
+    numbers = np.arange(30_000) ** 2 * 1_001 + 1_001
+    times = pa.array(numbers, pa.timestamp("ns"))
+    clock = pa.array([*numbers[:-1], 86_399_999_999_999], pa.time64("ns"))
+    table = pa.table({"t": times, "c": clock, "d": pa.array(-numbers, pa.duration("ns")), "i": numbers})
+    file = lancet.open(written(table))
+    found = file.statistics()
+    t, c, d, i = (found[name] for name in "tcdi")
+    assert t is not None and c is not None and d is not None and i is not None
+    micro, epoch = dt.timedelta(microseconds=1), dt.datetime(1970, 1, 1)
+    last = int(numbers[-1]) // 1_000 + 1
+    assert (t.min, t.max, t.exact) == (epoch + micro, epoch + last * micro, False)
+    assert (c.min, c.max, c.exact) == (dt.time(microsecond=1), dt.time.max, False)
+    assert (d.min, d.max, d.exact) == (-last * micro, -micro, False)
+    assert (i.min, i.max, i.exact) == (numbers[0], numbers[-1], True)
+    assert file.read() == lancet.Table(table) and file.read() != lancet.Table(table.slice(1))
+
+
+def test_equal_tables() -> None:
+    one = lancet.Table(pa.table({"x": pa.chunked_array([[1, 2], [3]]), "s": ["a", None, "c"]}))
+    other = lancet.Table(pa.table({"x": [1, 2, 3], "s": ["a", None, "c"]}))
+    assert one == other and one != lancet.Table(pa.table({"x": [1, 2, 4], "s": ["a", None, "c"]}))
+    assert one != lancet.Table(pa.table({"x": [1.0, 2.0, 3.0], "s": ["a", None, "c"]})) and one != 3
+    assert lancet.Table({"f": [0.5, float("nan")]}) == lancet.Table({"f": [0.5, float("nan")]})
+    sliced = lancet.Table(pa.table({"x": [0, 1, 2, 3], "s": ["x", "a", None, "c"]}).slice(1))
+    assert one == sliced

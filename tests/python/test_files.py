@@ -348,3 +348,34 @@ def test_options_of_writers(tmp_path: Path) -> None:
             lancet.write_table(table, path, **options)  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError):
         lancet.write_table(table, tmp_path / "missing" / "w.lance")
+
+
+class Counted(io.BytesIO):
+    """A file that counts how often it is read."""
+
+    reads = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.reads += 1
+        return super().read(size)
+
+
+def test_ranges_of_blobs_are_read_together(tmp_path: Path) -> None:
+    field = pa.field("photo", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    photos = pa.table({"photo": [bytes([n % 251]) * 1_000 for n in range(300)]}, schema=pa.schema([field]))
+    source = Counted(written(photos))
+    ranges = [(row, row, row + 10) for row in range(0, 300, 3)]
+    expected = [bytes([row % 251]) * 10 for row, _, _ in ranges]
+    blobs = lancet.open(source).blobs("photo")
+    source.reads = 0
+    assert blobs.read_ranges(ranges) == expected and source.reads < 10
+    assert lancet.create_table(photos, tmp_path / "t").blobs("photo").read_ranges(ranges) == expected
+    assert blobs.read_ranges([]) == [] and blobs.read_ranges([(0, 5, 5)]) == [b""]
+    for wrong in ((0, 0, 1_001), (0, 7, 5), (0, -1, 5)):
+        with pytest.raises(ValueError):
+            blobs.read_ranges([wrong])
+    for row in (300, -1):
+        with pytest.raises(IndexError):
+            blobs.read_ranges([(0, 0, 1), (row, 0, 1)])
+        with pytest.raises(IndexError):
+            blobs.sizes([row])

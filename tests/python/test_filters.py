@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import enum
 import operator
 import random
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import written
@@ -169,3 +172,74 @@ def test_numpy_times() -> None:
     assert file.count(col("d") > np.timedelta64(0, "ns")) == 1
     with pytest.raises(ValueError, match="NaT"):
         col("t") > np.datetime64("NaT", "ns")
+
+
+class Word(str, enum.Enum):
+    A = "a"
+
+
+class Number(int, enum.Enum):
+    ONE = 1
+
+
+class Level(enum.IntEnum):
+    TWO = 2
+
+
+def test_members_of_enums(tmp_path: Path) -> None:
+    table = lancet.create_table(pa.table({"s": ["a", "b"], "n": [1, 2]}), tmp_path / "t")
+    assert table.count(col("s") == Word.A) == table.count(col("n") == Number.ONE) == table.count(col("n").is_in([Level.TWO])) == 1
+    assert table.count(col("s").starts_with(Word.A)) == 1
+    table.append({"s": [Word.A], "n": [Level.TWO]})
+    table.update({"s": Word.A}, col("n") == Level.TWO)
+    assert table.read().to_pydict() == {"s": ["a", "a", "a"], "n": [1, 2, 2]}
+
+
+def test_texts_that_are_none(tmp_path: Path) -> None:
+    table = lancet.create_table(pa.table({"s": ["\ufffd"]}), tmp_path / "t")
+    with pytest.raises(UnicodeEncodeError):
+        table.count(col("s") == "\ud800")
+    with pytest.raises(UnicodeEncodeError):
+        table.append({"s": ["\ud800"]})
+
+
+def test_nanoseconds_of_others(tmp_path: Path) -> None:
+    """Times of pandas and scalars of pyarrow have nanoseconds, which neither filters nor tables lose."""
+    start = pd.Timestamp("2024-01-01T00:00:01.000000001")
+    times = pa.array([start.value - 1, start.value, start.value + 1], pa.timestamp("ns"))
+    spans = pa.array([999, 1_001, 1_002], pa.duration("ns"))
+    clock = pa.array([999, 1_001, 1_002], pa.time64("ns"))
+    table = lancet.create_table(pa.table({"t": times, "z": times.cast(pa.timestamp("ns", "UTC")), "d": spans, "c": clock}), tmp_path / "t")
+    for condition in (col("t") >= start, col("t") >= times[1], col("z") >= start.tz_localize("UTC"), col("d") >= pd.Timedelta(1_001, "ns")):
+        assert table.count(condition) == 2
+    assert table.count(col("d") >= spans[1]) == table.count(col("c") >= clock[1]) == 2
+    assert table.count(col("z") >= table.read()["z"].to_pyarrow()[1]) == 2
+    # Beside one of another unit.
+    whole = dt.datetime(2024, 1, 1, 0, 0, 1)
+    assert table.count(col("t").is_in([start, whole])) == 2 and table.count(col("t").is_in([whole, dt.date(2024, 1, 1), start])) == 2
+    late = start + pd.Timedelta(5, "ns")
+    table.append({"t": [late], "z": [late.tz_localize("UTC")], "d": [pd.Timedelta(7, "ns")], "c": [clock[2]]})
+    last = table.read(rows=range(3, 4)).to_pyarrow()
+    assert [last[name][0].value for name in "tzdc"] == [late.value, late.value, 7, 1_002]
+    for nothing in (pd.NaT, np.datetime64("NaT")):
+        with pytest.raises(ValueError, match="NaT"):
+            col("t") > nothing
+
+
+def test_days_of_numpy() -> None:
+    days = pa.array([dt.date(2024, 1, day) for day in (1, 2, 3)])
+    file = lancet.open(written(pa.table({"d": days, "t": days.cast(pa.timestamp("us"))})))
+    for name in ("d", "t"):
+        assert file.count(col(name) > np.datetime64("2024-01-01")) == file.count(col(name) > np.datetime64("2024-01")) == 2
+        assert file.count(col(name).is_in(np.array(["2024-01-01", "2024-01-03"], "M8[D]"))) == 2
+
+
+def test_bytes_of_one_length() -> None:
+    values = [b"aaaa", b"bbbb", None, b"cccc"]
+    file = lancet.open(written(pa.table({"b": pa.array(values, pa.binary(4))})))
+    assert file.count(col("b") == b"bbbb") == file.count(col("b") > b"bbbb") == 1
+    assert file.count(col("b").is_in([b"aaaa", b"cccc", b"dddd"])) == 2
+    with pytest.raises(ValueError, match="4 bytes"):
+        file.count(col("b") == b"bb")
+    with pytest.raises(TypeError, match="does not compare"):
+        file.count(col("b") == "bbbb")

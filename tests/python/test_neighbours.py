@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import http.server
 import importlib.util
+import os
+import pickle
+import sys
+import threading
+import types
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -103,7 +110,7 @@ def test_object_stores(monkeypatch: pytest.MonkeyPatch) -> None:
     import obstore.store
 
     store = Store().store
-    monkeypatch.setattr(obstore.store, "from_url", lambda url, config=None: store)
+    monkeypatch.setattr(obstore.store, "from_url", lambda url, config=None, client_options=None: store)
     lancet.write_table(cities(), "s3://bucket/some/c.lance")
     file = lancet.open("s3://bucket/some/c.lance", storage_options={"region": "x"})
     assert file.take([4, 0])["name"].to_pylist() == ["Turin", "Basel"]
@@ -113,6 +120,100 @@ def test_object_stores(monkeypatch: pytest.MonkeyPatch) -> None:
         lancet.open("s3://bucket/missing.lance")
     with pytest.raises(ValueError, match="URLs"):
         lancet.open(written(cities()), storage_options={"a": "b"})
+
+
+def test_objects_that_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    import obstore.store
+
+    store = Store().store
+    monkeypatch.setattr(obstore.store, "from_url", lambda url, config=None, client_options=None: store)
+    lancet.write_table(cities(), "s3://bucket/c.lance")
+    file = lancet.open("s3://bucket/c.lance")
+    sent = pickle.dumps(file)
+    assert pickle.loads(sent).num_rows == 5
+    obstore.put(store, "c.lance", obstore.get(store, "c.lance").bytes())
+    for again in (lambda: pickle.loads(sent), lambda: file._with_threads(2)):
+        with pytest.raises(lancet.Error, match="has changed"):
+            again()
+
+
+def test_stores_after_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others would wait for threads that are not there, or end with what is no `Exception`."""
+    import obstore.store
+
+    store = Store().store
+    monkeypatch.setattr(obstore.store, "from_url", lambda url, config=None, client_options=None: store)
+    lancet.write_table(cities(), "s3://bucket/c.lance")
+    file = lancet.open("s3://bucket/c.lance")
+    acts = [file.read, lambda: file._with_threads(2), lambda: lancet.open("s3://bucket/c.lance")]
+    for act in [*acts, lambda: lancet.Writer("s3://bucket/d.lance", file.schema)]:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                act()
+            except OSError as error:
+                code = 0 if "forkserver" in str(error) else 2
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0
+    assert file.read().num_rows == 5
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    """One file, in ranges."""
+
+    data = b""
+    seen: ClassVar[list[str | None]] = []
+
+    def do_HEAD(self) -> None:
+        self.answer(self.data, None)
+
+    def do_GET(self) -> None:
+        start, _, end = self.headers["Range"].removeprefix("bytes=").partition("-")
+        self.answer(self.data[int(start) : int(end) + 1], f"bytes {start}-{end}/{len(self.data)}")
+
+    def answer(self, data: bytes, part: str | None) -> None:
+        self.seen.append(self.headers["X-Key"])
+        self.send_response(200 if part is None else 206)
+        if part is not None:
+            self.send_header("Content-Range", part)
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT")
+        self.end_headers()
+        if part is not None:
+            self.wfile.write(data)
+
+    def log_message(self, format: str, *_: object) -> None:
+        pass
+
+
+def test_options_of_web_servers() -> None:
+    Pages.data = written(cities())
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        options: Any = {"allow_http": True, "default_headers": {"X-Key": "secret"}}
+        file = lancet.open(f"http://127.0.0.1:{server.server_port}/c.lance", storage_options=options)
+        assert file.read().to_pyarrow().equals(cities())
+        server.shutdown()
+    assert set(Pages.seen) == {"secret"}
+
+
+def test_conditions_for_ray(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With as much of Ray as it takes."""
+    ray, data, block = (types.ModuleType(name) for name in ("ray", "ray.data", "ray.data.block"))
+    data.Datasource, data.ReadTask, data.read_datasource = object, lambda read, _: read, lambda source: source  # type: ignore[attr-defined]
+    block.BlockMetadata = dict  # type: ignore[attr-defined]
+    for module in (ray, data, block):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.delitem(sys.modules, "lancet.ray", raising=False)
+    import lancet.ray
+
+    for condition in (("id", ">=", 49_990), [("id", ">=", 49_990)], lancet.col("id") >= 49_990):
+        source = lancet.ray.read_lancet(path, columns=["id"], filter=condition)
+        found = [row for read in source.get_read_tasks(3) for table in read() for row in table["id"].to_pylist()]
+        assert found == list(range(49_990, 50_000))
+    monkeypatch.delitem(sys.modules, "lancet.ray")
 
 
 @pytest.mark.extra

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import concurrent.futures
+import ctypes
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -159,3 +162,155 @@ def test_ctrl_c(path: Path, what: str) -> None:
     # 100 ms on a machine that has nothing else to do.
     assert float(done.stdout.split()[-1]) < 1.0
     assert [entry.name for entry in path.parent.iterdir()] == ["p.lance"]
+
+
+FINISHED = """
+import os, signal, sys, threading, time
+import numpy as np
+import lancet
+
+path = sys.argv[1]
+rng = np.random.default_rng(1)
+words = np.array([f"some word {n}" for n in range(50_000)])
+rows = {f"c{n}": words[rng.integers(0, 50_000, 300_000)].tolist() for n in range(8)}
+writer = lancet.Writer(path, lancet.Table(rows).schema, profile="small", page_bytes=1 << 28, threads=1)
+writer.write(rows)
+
+def interrupt():
+    time.sleep(0.1)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+try:
+    writer.finish()
+except KeyboardInterrupt as error:
+    # What was left behind would have ended by then.
+    for _ in range(100):
+        time.sleep(0.1)
+        if os.path.exists(path):
+            break
+    print("stopped", getattr(error, "__notes__", []), os.listdir(os.path.dirname(path)))
+"""
+
+
+def test_ctrl_c_while_a_file_is_finished(tmp_path: Path) -> None:
+    script = [sys.executable, "-c", FINISHED, str(tmp_path / "f.lance")]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "stopped [] []\n", done.stdout + done.stderr
+
+
+def test_a_fork_while_a_file_is_written(path: Path, tmp_path: Path) -> None:
+    """It is the file of the parent: a child neither removes it nor writes what both have in memory."""
+    rows = lancet.open(path).read()
+    target = tmp_path / "f.lance"
+    with lancet.Writer(target, rows.schema, page_bytes=1 << 16) as writer:
+        writer.write(rows)
+        for end in (lambda: writer.abandon(), lambda: writer.finish(), lambda: writer.write(rows)):
+            child = os.fork()
+            if child == 0:
+                try:
+                    end()
+                    writer.abandon()
+                except OSError:
+                    pass
+                finally:
+                    os._exit(0)
+            os.waitpid(child, 0)
+            assert len(list(tmp_path.iterdir())) == 1
+        writer.write(rows)
+    file = lancet.open(target)
+    assert file.verify() and file.num_rows == 2 * ROWS
+
+
+PULLED = """
+import io, sys
+import lancet
+from test_processes import pulled
+
+data = open(sys.argv[1], "rb").read()
+for _ in range(20):
+    file = lancet.open(io.BytesIO(data), threads=4)
+    assert pulled(file.scan(threads=4)) == pulled(file) == 60_000
+print("done")
+"""
+
+
+def pulled(rows: Any) -> int:
+    """How many rows a stream has, for one that pulls it and holds the interpreter all the time."""
+    capsule = rows.__arrow_c_stream__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    stream = pointer(capsule, b"arrow_array_stream")
+    get_next = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)((ctypes.c_void_p * 5).from_address(stream)[1])
+    count = 0
+    while True:
+        array = (ctypes.c_void_p * 10)()
+        assert get_next(stream, ctypes.addressof(array)) == 0
+        if array[8] is None:
+            return count
+        count += array[0] or 0
+        ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(array[8])(ctypes.addressof(array))
+
+
+def test_streams_of_objects_end(path: Path) -> None:
+    """A library that pulls a stream may hold the interpreter, which the object needs that reads the file."""
+    script = [sys.executable, "-c", PULLED, str(path)]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=60, cwd=Path(__file__).parent)
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_the_interpreter_is_free_while_others_pull(path: Path) -> None:
+    file = lancet.open(path, threads=1)
+    counted = 0
+    done = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not done.is_set():
+            counted += 1
+            time.sleep(0)
+
+    counting = threading.Thread(target=count)
+    counting.start()
+    time.sleep(0.05)
+    before = counted
+    assert [pulled(file.scan(columns=["text"], batch_rows=60_000)) for _ in range(20)] == [ROWS] * 20
+    found = counted - before
+    done.set()
+    counting.join()
+    assert found > 1_000
+
+
+class Stop(BaseException):
+    """An exception that takes no notes, as those of Python 3.10."""
+
+    add_note = None
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, Stop])
+def test_notes_of_interrupts(path: Path, kind: type[BaseException]) -> None:
+    rows = lancet.open(path).read(rows=range(100))
+
+    class Full:
+        def write(self, data: bytes) -> int:
+            if finishing:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.5)
+                raise OSError("the disk is full")
+            return len(data)
+
+    def interrupt(*_: object) -> None:
+        raise kind
+
+    finishing = False
+    writer = lancet.Writer(Full(), rows.schema)  # type: ignore[arg-type]
+    writer.write(rows)
+    finishing = True
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with pytest.raises(kind) as caught:
+            writer.finish()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    (note,) = caught.value.__notes__
+    assert "the disk is full" in note and (kind is KeyboardInterrupt or caught.value.args == (note,))

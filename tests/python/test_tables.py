@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import pickle
 from pathlib import Path
 
@@ -116,3 +117,29 @@ def test_tables_in_stores_are_refused() -> None:
     with pytest.raises(lancet.UnsupportedError, match="object stores"):
         lancet.open_table("s3://bucket/table")
     assert isinstance(Path("x"), Path)
+
+
+def test_reports_of_tables(tmp_path: Path) -> None:
+    numbers = np.arange(40_000) ** 2
+    times = pa.array(numbers * 1_001, pa.timestamp("ns"))
+    rows = pa.table({"id": numbers, "t": times, "s": pa.array([{"x": n} for n in numbers.tolist()])})
+    table = lancet.create_table(rows, tmp_path / "t", max_rows_per_fragment=20_000)
+    found = table.statistics()
+    assert list(found) == ["id", "t", "s"] and found["s"] is None
+    ids, instants = found["id"], found["t"]
+    assert ids is not None and (ids.min, ids.max, ids.null_count, ids.num_rows) == (0, numbers[-1], 0, 40_000)
+    assert ids.exact and ids.counts_exact and instants is not None and not instants.exact
+    nested = table.statistics(["s.x"])["s.x"]
+    assert nested is not None and nested.max == numbers[-1]
+    with pytest.raises(KeyError):
+        table.statistics(["missing"])
+    table.delete(lancet.col("id") == 0)
+    ids = table.statistics(["id"])["id"]
+    assert ids is not None and ids.num_rows == 39_999 and not ids.exact
+    report = table.inspect()
+    assert (report.num_rows, report.num_deleted_rows, len(report.fragments)) == (39_999, 1, 2)
+    files = list((tmp_path / "t" / "data").iterdir())
+    assert table.nbytes == report.file_bytes == sum(file.stat().st_size for file in files)
+    assert {file.name for fragment in report.fragments for file in fragment.files} == {file.name for file in files}
+    assert [column.name for column in report.columns] == ["id", "t", "s.x"]
+    assert json.loads(json.dumps(report.to_dict()))["num_rows"] == 39_999

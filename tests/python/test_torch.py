@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import pickle
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -114,6 +116,111 @@ def test_workers(path: Path, stub_torch: None, method: str, workers: int) -> Non
     wanted = [list(range(start, start + 50)) for start in range(0, 1_000, 50)]
     found = torch.utils.data.load(rows, workers, method, wanted, lancet.torch.collate)
     assert ids(found) == list(range(1_000))
+
+
+def test_an_epoch_that_was_loaded_is_set(path: Path, stub_torch: None) -> None:
+    import lancet.torch
+
+    batches = lancet.torch.Batches(path, batch_rows=100, shuffle="rows")
+    batches.set_epoch(3)
+    whole = ids(batches)
+    batches.load_state_dict({"epoch": 3, "position": 17})
+    batches.set_epoch(3)
+    assert batches.state_dict() == {"epoch": 3, "position": 17} and ids(batches) == whole[1_700:]
+    batches.load_state_dict({"epoch": 2, "position": 17})
+    batches.set_epoch(3)
+    assert batches.state_dict() == {"epoch": 3, "position": 0} and ids(batches) == whole
+
+
+@pytest.mark.parametrize("given", [0, 1, 7, 12, 50])
+def test_each_worker_is_asked_where_it_stands(path: Path, stub_torch: None, monkeypatch: pytest.MonkeyPatch, given: int) -> None:
+    """As `StatefulDataLoader` does: the states of all workers, and who has given the last batch."""
+    import torch.utils.data
+
+    import lancet.torch
+
+    workers = 3
+    make = lambda: lancet.torch.Batches(path, batch_rows=100, shuffle="rows", columns=["id"])  # noqa: E731
+    alone = list(make())
+
+    def next_of(worker: int, running: Any) -> Any:
+        monkeypatch.setattr(torch.utils.data, "_info", torch.utils.data._Info(worker, workers))
+        return next(running, None)
+
+    parts = [make() for _ in range(workers)]
+    running = [iter(part) for part in parts]
+    found = [next_of(turn % workers, running[turn % workers]) for turn in range(given)]
+    states = [part.state_dict() for part in parts]
+    parts = [make() for _ in range(workers)]
+    monkeypatch.setattr(torch.utils.data, "_info", torch.utils.data._Info(0, workers))
+    for part, state in zip(parts, states):
+        part.load_state_dict(state)
+    running = [iter(part) for part in parts]
+    found += [next_of(turn % workers, running[turn % workers]) for turn in range(given, len(alone))]
+    assert ids(found) == ids(alone)
+
+
+def test_workers_that_stay(path: Path, stub_torch: None) -> None:
+    import torch.utils.data
+
+    import lancet.torch
+
+    batches = lancet.torch.Batches(path, batch_rows=100, shuffle="rows", columns=["id"])
+    whole = []
+    for epoch in range(4):
+        batches.set_epoch(epoch)
+        whole.append(ids(batches))
+    batches.set_epoch(0)
+    workers = torch.utils.data.Staying(batches, 3)
+    try:
+        for epoch in (0, 1, 3, 3, 0):
+            batches.set_epoch(epoch)
+            assert ids(workers.load()) == whole[epoch]
+        batches.load_state_dict({"epoch": 2, "position": 17})
+        assert ids(workers.load()) == whole[2][1_700:]
+        # Nobody says anything: they count by themselves.
+        assert ids(workers.load()) == whole[3]
+    finally:
+        workers.end()
+
+
+def test_ranks_that_were_forked_do_not_hear_each_other(path: Path, stub_torch: None) -> None:
+    import lancet.torch
+
+    batches = lancet.torch.Batches(path, batch_rows=100, shuffle="rows", columns=["id"])
+    child = os.fork()
+    if child == 0:
+        batches.set_epoch(7)
+        os._exit(0)
+    os.waitpid(child, 0)
+    next(iter(batches))
+    assert batches.state_dict() == {"epoch": 0, "position": 1}
+
+
+def test_ranks_that_are_made_later(path: Path, stub_torch: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    import lancet.torch
+
+    batches = lancet.torch.Batches(path, batch_rows=100, columns=["id"])
+    assert len(batches) == 51
+    sent = pickle.dumps(batches)
+    monkeypatch.setattr(torch.distributed, "group", (1, 3))
+    assert len(batches) == 17 and ids(batches)[:200] == [*range(100, 200), *range(400, 500)]
+    assert len(pickle.loads(sent)) == 17
+    # Workers that are started anew have no group.
+    batches = pickle.loads(pickle.dumps(batches))
+    monkeypatch.setattr(torch.distributed, "group", None)
+    assert len(batches) == 17
+
+
+def test_a_table_that_goes_on(tmp_path: Path, stub_torch: None) -> None:
+    import lancet.torch
+
+    table = lancet.create_table({"id": [1, 2, 3]}, tmp_path / "t")
+    batches, rows = lancet.torch.Batches(table, batch_rows=2), lancet.torch.Rows(table)
+    table.append({"id": [4, 5]})
+    assert ids(batches) == [1, 2, 3] and len(batches) == 2 and len(rows) == 3
 
 
 def test_an_iteration_that_was_broken_off(path: Path, stub_torch: None) -> None:

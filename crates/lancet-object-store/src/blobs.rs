@@ -1,6 +1,6 @@
 //! The blobs of one column, read by the byte.
 
-use std::ops::RangeBounds;
+use std::ops::{Range, RangeBounds};
 
 use bytes::Bytes;
 use lancet::{BlobColumn, BlobDescription};
@@ -35,6 +35,11 @@ impl Blobs {
     pub async fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Result<Bytes> {
         let request = self.column.read(row, range);
         self.reader.run(request).await
+    }
+
+    /// Bytes of blobs of some rows, which are found and read together and count as one read.
+    pub async fn read_ranges(&self, ranges: &[(u64, Range<u64>)]) -> Result<Vec<Bytes>> {
+        self.reader.run(self.column.read_ranges(ranges)).await
     }
 
     /// Where the blobs of some rows lie, in the order asked for; `None` for null ones.

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::no_row;
-use crate::work::run;
+use crate::work::{run, run_long};
 
 /// The blobs of one column.
 #[pyclass(frozen, module = "lancet._lancet")]
@@ -14,7 +14,7 @@ pub(crate) struct Blobs {
     num_rows: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Inner {
     File(lancet::Blobs),
     Table(lancet_table::TableBlobs),
@@ -65,5 +65,23 @@ impl Blobs {
             Inner::Table(blobs) => run(py, || blobs.read(row, start..stop))?,
         };
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Bytes of blobs, for each row from start to stop. Those of a file are read together.
+    fn read_ranges<'py>(
+        &self,
+        py: Python<'py>,
+        ranges: Vec<(u64, u64, u64)>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        ranges.iter().try_for_each(|(row, ..)| self.check(*row))?;
+        let ranges: Vec<_> = ranges.into_iter().map(|(row, from, to)| (row, from..to)).collect();
+        let parts = match self.inner.clone() {
+            Inner::File(blobs) => run_long(py, move || blobs.read_ranges(&ranges))?,
+            Inner::Table(blobs) => run_long(py, move || {
+                let read = |(row, range)| blobs.read(row, range);
+                ranges.into_iter().map(read).collect::<lancet_table::Result<Vec<_>>>()
+            })?,
+        };
+        Ok(parts.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
     }
 }

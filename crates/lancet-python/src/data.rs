@@ -156,6 +156,15 @@ impl Data {
         Ok(Self::of_batch(batch, self.memory))
     }
 
+    /// Whether both have the same columns with the same values, however they are cut into batches.
+    fn equals(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        if self.schema != other.schema || self.rows() != other.rows() {
+            return Ok(false);
+        }
+        let (one, other) = (self.combine(py)?, other.combine(py)?);
+        Ok(py.detach(|| one.batches == other.batches))
+    }
+
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         crate::capsules::schema_out(py, &self.schema)
     }

@@ -19,7 +19,7 @@
 //! | `literals`, `filter` | conditions, from what Python has |
 //! | `options`, `source` | how files are read; bytes that objects of Python give |
 //! | `reader`, `batches`, `blobs`, `reports` | files |
-//! | `table` | tables |
+//! | `table`, `table_reports` | tables |
 //! | `changes`, `merge`, `shape` | changes of tables: their rows, by keys, and their columns, files and names |
 //! | `writer` | new files |
 //! | `program` | the program `lancet` |
@@ -47,6 +47,7 @@ mod schema;
 mod shape;
 mod source;
 mod table;
+mod table_reports;
 mod tensor;
 mod typed;
 mod values;
@@ -86,6 +87,8 @@ mod _lancet {
     };
     #[pymodule_export]
     use crate::table::{TableProjection, TableReader};
+    #[pymodule_export]
+    use crate::table_reports::{inspect_table, table_bytes, table_statistics};
     #[pymodule_export]
     use crate::tensor::Tensor;
     #[pymodule_export]

@@ -21,16 +21,19 @@ use arrow_array::types::{
     TimestampSecondType,
 };
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal256Array, Float16Array, Float32Array,
-    Float64Array, Int64Array, NullArray, PrimitiveArray, StringArray, Time32MillisecondArray,
-    Time32SecondArray, Time64MicrosecondArray, Time64NanosecondArray, UInt64Array, new_null_array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal256Array, FixedSizeBinaryArray,
+    Float16Array, Float32Array, Float64Array, Int64Array, NullArray, PrimitiveArray, StringArray,
+    Time32MillisecondArray, Time32SecondArray, Time64MicrosecondArray, Time64NanosecondArray,
+    UInt64Array, new_null_array,
 };
 use arrow_buffer::i256;
 use arrow_schema::DataType;
 use half::f16;
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString, PyTuple};
+
+use crate::errors::OrRaise;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +51,8 @@ pub(crate) enum Literal {
     Timestamp(i64, Unit, bool),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// From the coarsest to the finest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unit {
     Seconds,
     Millis,
@@ -66,6 +70,15 @@ impl Unit {
             _ => Err(PyTypeError::new_err(format!("times in units of {name} do not compare"))),
         }
     }
+
+    pub(crate) fn per_second(self) -> i64 {
+        match self {
+            Self::Seconds => 1,
+            Self::Millis => 1_000,
+            Self::Micros => 1_000_000,
+            Self::Nanos => 1_000_000_000,
+        }
+    }
 }
 
 impl Literal {
@@ -77,13 +90,16 @@ impl Literal {
             return Ok(Self::Bool(flag.is_true()));
         }
         if value.is_instance_of::<PyInt>() {
-            return number(&value.str()?.to_string());
+            // Members of enums are shown by their names.
+            let digits = value.py().get_type::<PyInt>().call_method1("__repr__", (value,))?;
+            return number(&digits.extract::<String>()?);
         }
         if let Ok(float) = value.cast::<PyFloat>() {
             return Ok(Self::Float(float.value()));
         }
         if let Ok(text) = value.cast::<PyString>() {
-            return Ok(Self::Text(text.to_string()));
+            // What it is shown as may be something else, as for members of enums.
+            return Ok(Self::Text(text.to_str()?.to_owned()));
         }
         if let Ok(bytes) = value.cast::<PyBytes>() {
             return Ok(Self::Bytes(bytes.as_bytes().to_vec()));
@@ -201,6 +217,7 @@ fn typed(literals: &[Literal], data_type: &DataType) -> PyResult<Option<ArrayRef
             _ => None,
         })
         .map(|values| Arc::new(BinaryArray::from(values)) as ArrayRef),
+        D::FixedSizeBinary(width) => fixed_bytes(literals, *width)?,
         D::Date32 | D::Date64 => all(literals, |literal| match literal {
             Literal::Date(days) => Some(*days),
             _ => None,
@@ -213,6 +230,24 @@ fn typed(literals: &[Literal], data_type: &DataType) -> PyResult<Option<ArrayRef
         _ => None,
     };
     Ok(found)
+}
+
+/// Bytes, all as long as those of the column.
+fn fixed_bytes(literals: &[Literal], width: i32) -> PyResult<Option<ArrayRef>> {
+    let values = all(literals, |literal| match literal {
+        Literal::Bytes(bytes) => Some(bytes.as_slice()),
+        _ => None,
+    });
+    let Some(values) = values else { return Ok(None) };
+    let is_other = |bytes: &&[u8]| i32::try_from(bytes.len()) != Ok(width);
+    if let Some(other) = values.iter().flatten().copied().find(is_other) {
+        return Err(PyValueError::new_err(format!(
+            "the column has values of {width} bytes, and one of these has {}",
+            other.len()
+        )));
+    }
+    let array = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), width);
+    Ok(Some(Arc::new(array.or_raise()?)))
 }
 
 fn is_decimal(data_type: &DataType) -> bool {
@@ -272,11 +307,17 @@ fn numbers(literals: &[Literal]) -> PyResult<Option<ArrayRef>> {
     Ok(Some(Arc::new(array.map_err(|e| PyOverflowError::new_err(e.to_string()))?)))
 }
 
-/// The unit of the first value that has one; all must have the same.
-fn common_unit(units: impl Iterator<Item = Unit>) -> Option<Unit> {
-    let mut units = units;
-    let first = units.next()?;
-    units.all(|unit| unit == first).then_some(first)
+/// The values in the finest of their units; none where one does not fit, or there are none.
+fn in_common_unit(values: &[Option<(i64, Unit)>]) -> Option<(Unit, Vec<Option<i64>>)> {
+    let finest = values.iter().flatten().map(|(_, unit)| *unit).max()?;
+    let converted = |value: &Option<(i64, Unit)>| match value {
+        Some((value, unit)) => {
+            let factor = finest.per_second().checked_div(unit.per_second())?;
+            Some(Some(value.checked_mul(factor)?))
+        }
+        None => Some(None),
+    };
+    Some((finest, values.iter().map(converted).collect::<Option<_>>()?))
 }
 
 fn times(literals: &[Literal]) -> Option<ArrayRef> {
@@ -284,8 +325,8 @@ fn times(literals: &[Literal]) -> Option<ArrayRef> {
         Literal::Time(value, unit) => Some((*value, *unit)),
         _ => None,
     })?;
-    let unit = common_unit(values.iter().flatten().map(|(_, unit)| *unit))?;
-    let values = values.into_iter().map(|value| value.map(|(value, _)| value));
+    let (unit, values) = in_common_unit(&values)?;
+    let values = values.into_iter();
     let narrow = |value: Option<i64>| value.and_then(|value| i32::try_from(value).ok());
     Some(match unit {
         Unit::Seconds => Arc::new(values.map(narrow).collect::<Time32SecondArray>()),
@@ -300,8 +341,8 @@ fn durations(literals: &[Literal]) -> Option<ArrayRef> {
         Literal::Duration(value, unit) => Some((*value, *unit)),
         _ => None,
     })?;
-    let unit = common_unit(values.iter().flatten().map(|(_, unit)| *unit))?;
-    let values = values.into_iter().map(|value| value.map(|(value, _)| value));
+    let (unit, values) = in_common_unit(&values)?;
+    let values = values.into_iter();
     Some(match unit {
         Unit::Seconds => Arc::new(values.collect::<PrimitiveArray<DurationSecondType>>()),
         Unit::Millis => Arc::new(values.collect::<PrimitiveArray<DurationMillisecondType>>()),
@@ -316,9 +357,7 @@ fn timestamps(literals: &[Literal], aware: bool) -> PyResult<Option<ArrayRef>> {
     let values = all(literals, |literal| match literal {
         Literal::Timestamp(value, unit, zone) => Some((*value, *unit, *zone)),
         // Midnight of a day.
-        Literal::Date(days) => {
-            Some((i64::from(*days).saturating_mul(DAY * 1_000_000), Unit::Micros, false))
-        }
+        Literal::Date(days) => Some((i64::from(*days).saturating_mul(DAY), Unit::Seconds, false)),
         _ => None,
     });
     let Some(values) = values else { return Ok(None) };
@@ -328,11 +367,11 @@ fn timestamps(literals: &[Literal], aware: bool) -> PyResult<Option<ArrayRef>> {
             false => "the column has no time zone: compare it with a datetime that has none",
         }));
     }
-    let Some(unit) = common_unit(values.iter().flatten().map(|(_, unit, _)| *unit)) else {
-        return Ok(None);
-    };
+    let values: Vec<_> =
+        values.into_iter().map(|value| value.map(|(value, unit, _)| (value, unit))).collect();
+    let Some((unit, values)) = in_common_unit(&values) else { return Ok(None) };
     let zone: Option<Arc<str>> = aware.then(|| "UTC".into());
-    let values = values.into_iter().map(|value| value.map(|(value, ..)| value));
+    let values = values.into_iter();
     Ok(Some(match unit {
         Unit::Seconds => Arc::new(
             values.collect::<PrimitiveArray<TimestampSecondType>>().with_timezone_opt(zone),

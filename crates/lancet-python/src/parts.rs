@@ -1,10 +1,13 @@
-//! Rows that come in several parts, one after the other, as an iterator of Python gives them.
+//! Rows that come in several parts, one after the other, as an iterator of Python gives them on the thread that has given it.
+
+use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 
 use crate::capsules::rows_in;
+use crate::work::in_caller;
 
 /// The rows of anything that has Arrow rows, or that gives such one after the other.
 pub(crate) fn all_rows_in(
@@ -15,21 +18,28 @@ pub(crate) fn all_rows_in(
     let Some(first) = parts.next() else { return rows_in(object) };
     let current = rows_in(&first?)?;
     let schema = current.schema();
-    Ok(Box::new(Parts { parts: parts.unbind().into_any(), current: Some(current), schema }))
+    Ok(Box::new(Parts {
+        parts: Arc::new(parts.unbind().into_any()),
+        current: Some(current),
+        schema,
+    }))
 }
 
 struct Parts {
     /// An iterator.
-    parts: Py<PyAny>,
+    parts: Arc<Py<PyAny>>,
     current: Option<Box<dyn RecordBatchReader + Send>>,
     schema: SchemaRef,
 }
 
 impl Parts {
     /// The rows of the next part.
-    fn advance(&self, py: Python<'_>) -> PyResult<Option<Box<dyn RecordBatchReader + Send>>> {
-        let next = self.parts.bind(py).try_iter()?.next();
-        next.map(|part| rows_in(&part?)).transpose()
+    fn advance(&self) -> PyResult<Option<Box<dyn RecordBatchReader + Send>>> {
+        let parts = self.parts.clone();
+        in_caller(move |py| {
+            let next = parts.bind(py).try_iter()?.next();
+            next.map(|part| rows_in(&part?)).transpose()
+        })
     }
 }
 
@@ -41,8 +51,7 @@ impl Iterator for Parts {
             if let Some(batch) = self.current.as_mut()?.next() {
                 return Some(batch.and_then(|batch| conformed(batch, &self.schema)));
             }
-            let next = Python::try_attach(|py| self.advance(py)).unwrap_or(Ok(None));
-            self.current = match next {
+            self.current = match self.advance() {
                 Ok(next) => next,
                 Err(raised) => {
                     self.current = None;

@@ -34,6 +34,9 @@ pub(crate) struct Reader {
     inner: FileReader,
     /// Of the rows that it reads.
     memory: Memory,
+    /// Whether an object of Python reads it. Helpers would wait for the interpreter while one who holds it, a library that
+    /// pulls a stream, waits for them: there are none.
+    is_object: bool,
 }
 
 /// Columns of a file that were looked up.
@@ -117,7 +120,8 @@ impl Reader {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let (options, memory) = (read_options(options)?, memory_of(options)?);
-        Ok(Self { inner: run(py, || FileReader::open_with(path, options))?, memory })
+        let inner = run(py, || FileReader::open_with(path, options))?;
+        Ok(Self { inner, memory, is_object: false })
     }
 
     #[staticmethod]
@@ -129,7 +133,7 @@ impl Reader {
         let options = read_options(options)?;
         let bytes = bytes::Bytes::from_owner(bytes);
         let inner = run(py, || FileReader::from_bytes(bytes, options))?;
-        Ok(Self { inner, memory: Memory::Shared })
+        Ok(Self { inner, memory: Memory::Shared, is_object: false })
     }
 
     /// A file of so many bytes that an object reads: see `source`.
@@ -140,11 +144,11 @@ impl Reader {
         size: u64,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let options = read_options(options)?;
+        let options = read_options(options)?.with_threads(1);
         let source = Arc::new(PySource { object, size });
         let inner = run(py, || FileReader::from_source(source, options))?;
         // The bytes that the object gives may be those that it holds.
-        Ok(Self { inner, memory: Memory::Shared })
+        Ok(Self { inner, memory: Memory::Shared, is_object: true })
     }
 
     #[getter]
@@ -193,8 +197,11 @@ impl Reader {
         &self,
         py: Python<'_>,
         columns: &Projection,
-        options: ScanOptions<'_>,
+        mut options: ScanOptions<'_>,
     ) -> PyResult<Batches> {
+        if self.is_object {
+            options.threads = Some(1);
+        }
         let mut scan = self.inner.scan().columns(&columns.inner);
         let is_slow = options.filter.is_some();
         if let Some(tree) = &options.filter {

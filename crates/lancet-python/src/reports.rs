@@ -1,6 +1,9 @@
 //! What is known of files, as dicts.
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef, make_array};
+use arrow_buffer::Buffer;
+use arrow_data::ArrayData;
+use arrow_schema::{DataType, TimeUnit};
 use lancet::{ColumnReport, ColumnStatistics, Corrupt, FileReport, Verification, WriteSummary};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,23 +18,65 @@ macro_rules! dict {
         dict
     }};
 }
+pub(crate) use dict;
 
 pub(crate) fn statistics<'py>(
     py: Python<'py>,
     found: &ColumnStatistics,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let value = |array: &Option<ArrayRef>| match array {
-        Some(array) => Ok(objects(py, array)?.pop()),
-        None => PyResult::Ok(None),
-    };
+    let (min, max, exact) = bounds(py, [&found.min, &found.max], found.exact)?;
     Ok(dict!(py,
         "num_rows": found.num_rows,
         "null_count": found.null_count,
         "nan_count": found.nan_count,
-        "min": value(&found.min)?,
-        "max": value(&found.max)?,
-        "exact": found.exact,
+        "counts_exact": true,
+        "min": min,
+        "max": max,
+        "exact": exact,
     ))
+}
+
+/// The least value, the greatest, and whether both are values of the column.
+type Bounds<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, bool);
+
+pub(crate) fn bounds<'py>(
+    py: Python<'py>,
+    [min, max]: [&Option<ArrayRef>; 2],
+    mut exact: bool,
+) -> PyResult<Bounds<'py>> {
+    let mut value = |array: &Option<ArrayRef>, up: bool| {
+        let Some(array) = array else { return PyResult::Ok(None) };
+        let rounded = whole_micros(array, up);
+        exact &= rounded.is_none();
+        Ok(objects(py, rounded.as_ref().unwrap_or(array))?.pop())
+    };
+    let (min, max) = (value(min, false)?, value(max, true)?);
+    Ok((min, max, exact))
+}
+
+/// A bound that has nanoseconds, which times of Python have not, rounded down or up; none where it can stay what it is.
+fn whole_micros(array: &ArrayRef, up: bool) -> Option<ArrayRef> {
+    use DataType as D;
+    let (D::Timestamp(TimeUnit::Nanosecond, _)
+    | D::Duration(TimeUnit::Nanosecond)
+    | D::Time64(TimeUnit::Nanosecond)) = array.data_type()
+    else {
+        return None;
+    };
+    let data = array.to_data();
+    let value = data.buffer::<i64>(0).first().copied().filter(|_| array.is_valid(0))?;
+    let behind = value.rem_euclid(1_000);
+    if behind == 0 {
+        return None;
+    }
+    let below = value.saturating_sub(behind);
+    // A day has no time of Python behind its last microsecond.
+    let most =
+        if matches!(array.data_type(), D::Time64(_)) { 86_399_999_999_000 } else { i64::MAX };
+    let above = below.checked_add(1_000).filter(|above| *above <= most).unwrap_or(below);
+    let rounded = Buffer::from_slice_ref([if up { above } else { below }]);
+    let data = ArrayData::builder(array.data_type().clone()).len(1).add_buffer(rounded);
+    data.build().ok().map(make_array)
 }
 
 pub(crate) fn file<'py>(py: Python<'py>, report: &FileReport) -> PyResult<Bound<'py, PyDict>> {

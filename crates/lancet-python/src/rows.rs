@@ -47,9 +47,11 @@ fn whole_numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i128>> {
     if object.hasattr(intern!(py, "__arrow_c_array__"))? {
         return of_arrow(&array_in(object)?.0);
     }
-    // Tensors, and arrays that do not lie in one piece.
-    if object.hasattr(intern!(py, "tolist"))? {
-        return of_sequence(&object.call_method0(intern!(py, "tolist"))?);
+    // Tensors, and arrays that do not lie in one piece; series, and arrays of Arrow that are several.
+    for method in [intern!(py, "tolist"), intern!(py, "to_list"), intern!(py, "to_pylist")] {
+        if object.hasattr(method)? {
+            return of_sequence(&object.call_method0(method)?);
+        }
     }
     of_sequence(object)
 }

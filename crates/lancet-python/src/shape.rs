@@ -1,6 +1,7 @@
 //! Changes of the columns, the files and the names of a table.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::memory::Memory;
 use crate::parts::all_rows_in;
 use crate::schema::Schema;
 use crate::table::TableReader;
-use crate::work::{run, run_long};
+use crate::work::{in_caller, run, run_long};
 
 /// Adds columns that are null.
 #[pyfunction]
@@ -135,7 +136,7 @@ pub(crate) fn retype_column(
     let [field] = to.inner.fields().as_ref() else {
         return Err(PyValueError::new_err("a column has one type"));
     };
-    let to = field.data_type().clone();
+    let (to, convert) = (field.data_type().clone(), Arc::new(convert));
     let retype = move |table: &mut Table, options: &TableWriteOptions, _: &AtomicBool| {
         let converted = |array: &ArrayRef| converted(&convert, &name, array);
         table.retype_column(&name, &to, converted, options)
@@ -143,19 +144,18 @@ pub(crate) fn retype_column(
     changed(py, table, options, retype).map(|(table, ())| table)
 }
 
-/// What a function of Python makes of a column.
-fn converted(convert: &Py<PyAny>, name: &str, array: &ArrayRef) -> lancet_table::Result<ArrayRef> {
+/// What a function of Python makes of a column, on the thread that has given it.
+fn converted(
+    convert: &Arc<Py<PyAny>>,
+    name: &str,
+    array: &ArrayRef,
+) -> lancet_table::Result<ArrayRef> {
     let field = Field::new(name, array.data_type().clone(), true).into();
     let column = Column { field, arrays: vec![array.clone()], memory: Memory::Own };
-    let made = Python::try_attach(|py| {
-        let made = convert.bind(py).call1((column,))?;
-        PyResult::Ok(array_in(&made)?.0)
-    });
-    let ending = || Err(pyo3::exceptions::PyRuntimeError::new_err("Python is ending"));
-    made.unwrap_or_else(ending).map_err(|raised| {
-        // It comes out as it was.
-        Error::from(arrow_schema::ArrowError::ExternalError(Box::new(raised)))
-    })
+    let convert = convert.clone();
+    let made = in_caller(move |py| Ok(array_in(&convert.bind(py).call1((column,))?)?.0));
+    // What was raised comes out as it was.
+    made.map_err(|raised| Error::from(arrow_schema::ArrowError::ExternalError(Box::new(raised))))
 }
 
 /// What a compaction aims at: rows of a fragment, and the share of deleted rows.

@@ -358,12 +358,8 @@ fn instant(value: &Literal, unit: TimeUnit) -> Option<i64> {
 
 /// A time in another unit, exactly.
 fn in_unit(value: i64, from: Unit, to: TimeUnit) -> Option<i64> {
-    let nanos = i128::from(value).checked_mul(match from {
-        Unit::Seconds => 1_000_000_000,
-        Unit::Millis => 1_000_000,
-        Unit::Micros => 1_000,
-        Unit::Nanos => 1,
-    })?;
+    let nanos_each = Unit::Nanos.per_second().checked_div(from.per_second())?;
+    let nanos = i128::from(value).checked_mul(nanos_each.into())?;
     let each = match to {
         TimeUnit::Second => 1_000_000_000,
         TimeUnit::Millisecond => 1_000_000,

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::RecordBatch;
@@ -17,7 +18,7 @@ use crate::memory::batch_bytes;
 use crate::reports::summary;
 use crate::schema::Schema;
 use crate::source::PySink;
-use crate::work::{run, run_long};
+use crate::work::{run, run_long, run_until_cancelled};
 
 /// Batches are handed over in pieces of about this many bytes, so that Ctrl-C need not wait for a large one.
 const PIECE_BYTES: usize = 32 << 20;
@@ -55,14 +56,22 @@ impl Target {
         }
     }
 
-    fn finish(self) -> lancet::Result<WriteSummary> {
+    /// Makes the file complete, and appear unless it was cancelled.
+    fn finish(self, cancel: &AtomicBool) -> lancet::Result<Option<WriteSummary>> {
         match self {
-            Self::Path(writer) => writer.finish(),
+            Self::Path(writer) => {
+                let (summary, file) = writer.finish_into()?;
+                if cancel.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
+                file.publish()?;
+                Ok(Some(summary))
+            }
             Self::Object(writer) => {
                 let (summary, mut sink) = writer.finish_into()?;
                 let failed = |source| lancet::Error::Io { context: "cannot write".into(), source };
                 sink.flush().map_err(failed)?;
-                Ok(summary)
+                Ok(Some(summary))
             }
         }
     }
@@ -211,7 +220,9 @@ impl Writer {
     /// Makes the file complete, and appear.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (target, _) = self.take()?;
-        let done = run_long(py, move || target.finish());
+        let done = run_until_cancelled(py, "the file was finished before", move |cancel| {
+            target.finish(&cancel)
+        });
         self.swap(State::Closed)?;
         summary(py, &done?)
     }

@@ -5,11 +5,12 @@
 #[path = "support/table.rs"]
 mod table;
 
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use lancet::{Batches, FileReader, ReadOptions, WriteOptions};
+use lancet::{Batches, FileReader, NewFile, ReadOptions, WriteOptions};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork};
@@ -95,6 +96,22 @@ fn children_read_and_write_with_the_readers_of_their_parent() {
         assert_eq!(NUM_ROWS - count(&mut begun), 2 * 8_192);
         wait(child);
     }
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn children_leave_the_files_of_their_parent_alone() {
+    let path = std::env::temp_dir().join(format!("lancet-fork-{}.txt", std::process::id()));
+    let mut file = NewFile::create(&path).unwrap();
+    file.write_all(b"of the parent").unwrap();
+    let mut slot = Some(file);
+    // What was not written yet is in the memory of both.
+    wait(in_child(|| drop(slot.take())));
+    wait(in_child(|| assert!(slot.take().unwrap().publish().is_err())));
+    let mut file = slot.take().unwrap();
+    file.write_all(b", all of it").unwrap();
+    file.publish().unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"of the parent, all of it");
     std::fs::remove_file(path).unwrap();
 }
 

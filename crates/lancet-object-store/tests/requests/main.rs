@@ -277,6 +277,7 @@ async fn blobs_are_read_by_the_byte() {
     assert_eq!(videos.read(0, 2..6).await.unwrap(), "long");
     assert_eq!(videos.read(2, ..).await.unwrap(), "");
     assert!(videos.read(1, ..).await.is_err());
+    assert_eq!(videos.read_ranges(&[(0, 2..6), (2, 0..0)]).await.unwrap(), ["long", ""]);
     let described = videos.descriptions(&[1, 0]).await.unwrap();
     assert_eq!(described[0], None);
     assert_eq!(described[1].map(|blob| blob.size), Some(12));

@@ -1,6 +1,6 @@
 //! The blobs of one column, read by the byte.
 
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Range, RangeBounds};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -103,6 +103,12 @@ impl BlobColumn {
         self.file.request(Steps::start(move |io| async move { blobs.describe(&io, &rows).await }))
     }
 
+    /// Bytes of blobs of some rows, which are found and read together and count as one read.
+    pub fn read_ranges(&self, ranges: &[(u64, Range<u64>)]) -> Request<Vec<Bytes>> {
+        let (blobs, ranges) = (self.clone(), ranges.to_vec());
+        self.file.request(Steps::start(move |io| async move { blobs.read_all(&io, ranges).await }))
+    }
+
     async fn read_range(
         &self,
         io: &Io,
@@ -110,6 +116,39 @@ impl BlobColumn {
         range: (Bound<u64>, Bound<u64>),
     ) -> Result<Bytes> {
         let blob = self.describe(io, &[row]).await?.pop().flatten();
+        let span = self.span(row, blob, range)?;
+        if span.is_empty() {
+            return Ok(Bytes::new());
+        }
+        self.file.budget().claim(span.len(), "a blob")?;
+        io.read_one(span).await
+    }
+
+    async fn read_all(&self, io: &Io, ranges: Vec<(u64, Range<u64>)>) -> Result<Vec<Bytes>> {
+        let rows: Vec<u64> = ranges.iter().map(|(row, _)| *row).collect();
+        let blobs = self.describe(io, &rows).await?;
+        let mut spans = Vec::with_capacity(ranges.len());
+        for ((row, range), blob) in ranges.into_iter().zip(blobs) {
+            let range = (Bound::Included(range.start), Bound::Excluded(range.end));
+            spans.push(self.span(row, blob, range)?);
+        }
+        self.file.budget().claim(Span::total(&spans), "the blobs")?;
+        let some: Vec<Span> = spans.iter().copied().filter(|span| !span.is_empty()).collect();
+        let mut read = io.read(some).await?.into_iter();
+        let bytes = |span: &Span| match span.is_empty() {
+            true => Bytes::new(),
+            false => read.next().unwrap_or_default(),
+        };
+        Ok(spans.iter().map(bytes).collect())
+    }
+
+    /// Where a part of a blob lies.
+    fn span(
+        &self,
+        row: u64,
+        blob: Option<BlobDescription>,
+        range: (Bound<u64>, Bound<u64>),
+    ) -> Result<Span> {
         let blob = blob.ok_or_else(|| Error::invalid(format!("the blob of row {row} is null")))?;
         if blob.kind != INLINE {
             return Err(Error::unsupported(format!(
@@ -120,12 +159,11 @@ impl BlobColumn {
         let span = blob.span(range).map_err(|size| {
             Error::invalid(format!("the range lies outside the blob of row {row}: {size} bytes"))
         })?;
-        if span.is_empty() {
-            return Ok(Bytes::new());
+        if !span.is_empty() {
+            let end = self.file.index.data_end;
+            ensure!(span.end() <= end, "a blob at {span} lies outside the data");
         }
-        ensure!(span.end() <= self.file.index.data_end, "a blob at {span} lies outside the data");
-        self.file.budget().claim(span.len(), "a blob")?;
-        io.read_one(span).await
+        Ok(span)
     }
 
     async fn describe(&self, io: &Io, rows: &[u64]) -> Result<Vec<Option<BlobDescription>>> {

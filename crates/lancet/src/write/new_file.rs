@@ -5,6 +5,7 @@
 //! | [`NewFile::create`] | a hidden file beside the final name, that nobody can have foreseen, and a lock on it |
 //! | [`NewFile::publish`] | its bytes reach the disk, it gets its name, the folder reaches the disk |
 //! | it is dropped before | the hidden file goes away |
+//! | the process forks | the file stays its own: a child neither writes to it nor removes it |
 //! | the process is killed | the hidden file stays, without a lock: [`NewFile::leftovers`] |
 
 use std::ffi::OsStr;
@@ -12,6 +13,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::process;
 
 use super::unfinished;
 use crate::error::{Error, Result};
@@ -70,7 +72,7 @@ impl NewFile {
             None => (path.to_owned(), name.to_owned(), None),
         };
         let (temporary, file) = create_beside(&path, &name, old.as_ref()).map_err(failed)?;
-        let file = BufWriter::with_capacity(1 << 20, Disk(file));
+        let file = BufWriter::with_capacity(1 << 20, Disk::new(file));
         Ok(Self { file, temporary: Some(temporary), path, bytes: 0, failed: false })
     }
 
@@ -80,11 +82,12 @@ impl NewFile {
     }
 
     fn finish(&mut self) -> io::Result<u64> {
+        self.file.get_ref().check_process()?;
         if self.failed {
             return Err(io::Error::other("a write failed before"));
         }
         self.file.flush()?;
-        attempt(Step::Sync, || self.file.get_ref().0.sync_all())?;
+        attempt(Step::Sync, || self.file.get_ref().file.sync_all())?;
         let folder = attempt(Step::OpenFolder, || open_folder(&self.path))?;
         if let Some(temporary) = &self.temporary {
             attempt(Step::Rename, || fs::rename(temporary, &self.path))?;
@@ -135,17 +138,35 @@ fn attempt<T>(_: Step, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
 #[cfg(test)]
 use tests::attempt;
 
-/// A file whose writes may fail in tests.
+/// An open file of one process. Its writes may fail in tests.
 #[derive(Debug)]
-struct Disk(File);
+struct Disk {
+    file: File,
+    process: u32,
+}
+
+impl Disk {
+    fn new(file: File) -> Self {
+        Self { file, process: process::id() }
+    }
+
+    /// A child process has what was not written yet, too, and the same place in the file.
+    fn check_process(&self) -> io::Result<()> {
+        if self.process == process::id() {
+            return Ok(());
+        }
+        Err(io::Error::other("a file is written by the process that has begun it"))
+    }
+}
 
 impl Write for Disk {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        attempt(Step::Write, || self.0.write(bytes))
+        self.check_process()?;
+        attempt(Step::Write, || self.file.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.file.flush()
     }
 }
 
@@ -270,7 +291,8 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
+        let is_ours = self.file.get_ref().check_process().is_ok();
+        if let Some(temporary) = self.temporary.as_ref().filter(|_| is_ours) {
             // Nothing can be done about a failure here, and the name says what the file is.
             let _ = fs::remove_file(temporary);
             unfinished::remove(temporary);

@@ -224,9 +224,9 @@ mod unix {
         let folder = folder("failed");
         let mut file = NewFile::create(&folder.join("a")).unwrap();
         // A descriptor that takes no bytes.
-        file.file = BufWriter::with_capacity(0, Disk(File::open(&folder).unwrap()));
+        file.file = BufWriter::with_capacity(0, Disk::new(File::open(&folder).unwrap()));
         assert!(file.write_all(b"lost").is_err());
-        file.file = BufWriter::new(Disk(File::create(folder.join("other")).unwrap()));
+        file.file = BufWriter::new(Disk::new(File::create(folder.join("other")).unwrap()));
         file.write_all(b"not lost").unwrap();
         assert!(file.publish().unwrap_err().to_string().contains("a write failed before"));
         assert_eq!(names(&folder), ["other"]);

@@ -87,6 +87,26 @@ fn a_read_costs_the_description_and_the_bytes() {
 }
 
 #[test]
+fn ranges_of_many_blobs_are_read_together() {
+    let source = file(Version::V2_2);
+    let reader = source.open();
+    let blobs = reader.blobs("b").unwrap();
+    blobs.len(0).unwrap();
+    source.rounds();
+    let ranges = [(999, 100..150), (4, 0..0), (12, 0..132), (999, 7..8), (12, 5..5)];
+    let found = blobs.read_ranges(&ranges).unwrap();
+    assert_eq!(source.rounds().len(), 2, "one for where they are, one for the bytes");
+    for ((row, range), found) in ranges.iter().zip(&found) {
+        assert_eq!(found, &blobs.read(*row, range.clone()).unwrap());
+    }
+    assert_eq!(found.len(), ranges.len());
+    assert!(blobs.read_ranges(&[]).unwrap().is_empty());
+    for wrong in [(3, 0..0), (12, 0..133), (1_000, 0..0)] {
+        assert!(blobs.read_ranges(&[(999, 0..1), wrong]).is_err());
+    }
+}
+
+#[test]
 fn descriptions_come_in_the_order_asked_for() {
     let source = file(Version::V2_1);
     let reader = source.open();

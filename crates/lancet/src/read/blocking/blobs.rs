@@ -1,6 +1,6 @@
 //! The blobs of one column, read by the byte.
 
-use std::ops::RangeBounds;
+use std::ops::{Range, RangeBounds};
 
 use bytes::Bytes;
 
@@ -61,6 +61,11 @@ impl Blobs {
     /// Bytes of a blob; `..` for all of them. A null has none to read.
     pub fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Result<Bytes> {
         self.reader.run(self.column.read(row, range))
+    }
+
+    /// Bytes of blobs of some rows, which are found and read together and count as one read.
+    pub fn read_ranges(&self, ranges: &[(u64, Range<u64>)]) -> Result<Vec<Bytes>> {
+        self.reader.run(self.column.read_ranges(ranges))
     }
 
     /// Where the blobs of some rows lie, in the order asked for; `None` for null ones.

@@ -58,3 +58,36 @@ def load(dataset, workers, context, batches=None, collate=None):
             raise part
     longest = max(len(part) for part in parts.values())
     return [parts[worker][turn] for turn in range(longest) for worker in range(workers) if turn < len(parts[worker])]
+
+
+class Staying:
+    """Worker processes that stay: each iterates over its copy whenever it is asked to."""
+
+    def __init__(self, dataset, workers):
+        context = multiprocessing.get_context("fork")
+        self.pipes = [context.Pipe() for _ in range(workers)]
+        self.processes = [
+            context.Process(target=self._work, args=(dataset, worker, workers, there), daemon=True)
+            for worker, (_, there) in enumerate(self.pipes)
+        ]
+        for process in self.processes:
+            process.start()
+
+    @staticmethod
+    def _work(dataset, worker, workers, pipe):
+        global _info
+        _info = _Info(worker, workers)
+        while pipe.recv():
+            pipe.send([pickled(batch) for batch in dataset])
+
+    def load(self):
+        for here, _ in self.pipes:
+            here.send(True)
+        parts = [here.recv() if here.poll(60) else [] for here, _ in self.pipes]
+        longest = max(map(len, parts))
+        return [part[turn] for turn in range(longest) for part in parts if turn < len(part)]
+
+    def end(self):
+        for (here, _), process in zip(self.pipes, self.processes):
+            here.send(False)
+            process.join(60)
