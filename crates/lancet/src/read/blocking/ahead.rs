@@ -8,7 +8,6 @@
 use std::fs::File;
 use std::sync::Mutex;
 
-use super::coalesce::coalesce;
 use super::page_cache::will_need;
 use crate::span::Span;
 
@@ -16,10 +15,10 @@ use crate::span::Span;
 const WINDOW_BYTES: u64 = 32 << 20;
 /// Of each batch of a scan so many bytes, at most, about.
 const BATCH_BYTES: u64 = 8 << 20;
-/// A gap of this many bytes costs a device less than one more request.
-const GAP_BYTES: u64 = 16 << 10;
-/// Spans no further apart that together have so many bytes are a stream.
-const NEAR_BYTES: u64 = 64 << 10;
+/// Reads that leave out no more than this are one after the other to the system. Where they leave out more, it does not
+/// read ahead: reads of 4 KiB with gaps of 16 KiB took 35 us each, and 5 us when they were announced.
+const NEAR_BYTES: u64 = 4 << 10;
+/// Reads one after the other that together have so many bytes are a stream.
 const STREAM_BYTES: u64 = 256 << 10;
 /// More is not announced at once.
 const MAX_STEP_BYTES: u64 = 1 << 20;
@@ -68,33 +67,32 @@ struct Window {
 }
 
 impl Ahead {
-    /// The reads of a take, in file order. Long values that lie apart are announced, however long they are; where many
-    /// reads lie close together, the system reads ahead.
+    /// The reads of a take, in file order. Long values that lie apart are announced, however long they are.
     pub(super) fn of_take(reads: &[Span], device: Device) -> Self {
-        Self::new(reads, device, |run, len| run > 1 && len.len() >= STREAM_BYTES)
+        let is_stream = |run: &[Span], whole: &Span| run.len() > 1 && whole.len() >= STREAM_BYTES;
+        Self::new(reads, device, is_stream)
     }
 
     /// The reads of a batch, in file order, that come after those of the batch before. Where they go on behind these,
     /// the system has seen what comes.
     pub(super) fn of_scan(reads: &[Span], before: &[Span], device: Device) -> Self {
-        let mut ends: Vec<u64> = before.iter().map(Span::end).collect();
-        ends.sort_unstable();
-        let goes_on = |run: &Span| {
-            let near = ends.partition_point(|end| end.saturating_add(NEAR_BYTES) < run.start());
-            ends.get(near).is_some_and(|end| *end <= run.start())
+        let mut before = before.to_vec();
+        before.sort_unstable_by_key(Span::end);
+        let goes_on = |_: &[Span], whole: &Span| {
+            let is_behind = |span: &Span| span.end().saturating_add(NEAR_BYTES) < whole.start();
+            let near = before.get(before.partition_point(is_behind));
+            near.is_some_and(|span| span.start() <= whole.start())
         };
-        Self::new(reads, device, |_, run| run.len() >= STREAM_BYTES || goes_on(&run))
+        Self::new(reads, device, goes_on)
     }
 
-    fn new(reads: &[Span], device: Device, is_stream: impl Fn(usize, Span) -> bool) -> Self {
+    fn new(reads: &[Span], device: Device, is_stream: impl Fn(&[Span], &Span) -> bool) -> Self {
         let is_near = |a: &Span, b: &Span| b.start() <= a.end().saturating_add(NEAR_BYTES);
         let mut pieces = Vec::new();
         for run in reads.chunk_by(is_near) {
             let whole = run.iter().fold(run.first().copied().unwrap_or_default(), |a, b| a.to(b));
-            if !device.reads_far() || !is_stream(run.len(), whole) {
-                for part in coalesce(run, GAP_BYTES, u64::MAX).reads {
-                    cut(part, device.step_bytes, &mut pieces);
-                }
+            if !device.reads_far() || !is_stream(run, &whole) {
+                cut(whole, device.step_bytes, &mut pieces);
             }
         }
         Self { pieces, window: Mutex::default() }
@@ -170,14 +168,16 @@ mod tests {
         let ahead = Ahead::of_take(&mixed, FAR);
         let halves = [(0, 4096), (MIB, 4096), (8 * MIB, MIB), (9 * MIB, MIB), (20 * MIB, 4096)];
         assert_eq!(announced(&ahead, 0), spans(&halves));
-        let mut stream: Vec<(u64, u64)> = (0..100).map(|i| (MIB + i * 8192, 4096)).collect();
-        stream.insert(0, (0, 4096));
-        let reads = spans(&stream);
-        assert_eq!(announced(&Ahead::of_take(&reads, FAR), 0), spans(&[(0, 4096)]));
+        let stream = spans(&[(0, 4096), (MIB, MIB), (2 * MIB, MIB), (8 * MIB, 4096)]);
+        let ends = spans(&[(0, 4096), (8 * MIB, 4096)]);
+        assert_eq!(announced(&Ahead::of_take(&stream, FAR), 0), ends);
         // Where the system hardly reads ahead, nothing is left to it.
-        let near = announced(&Ahead::of_take(&reads, Device::default()), 0);
-        assert_eq!(Span::total(&near), 4096 + 100 * 8192 - 4096);
+        let near = announced(&Ahead::of_take(&stream, Device::default()), 0);
+        assert_eq!(Span::total(&near), 2 * MIB + 2 * 4096);
         assert!(near.iter().all(|piece| piece.len() <= 128 << 10), "{near:?}");
+        // Neither are reads with gaps.
+        let gaps: Vec<(u64, u64)> = (0..100).map(|i| (i * 16_384, 4096)).collect();
+        assert_eq!(announced(&Ahead::of_take(&spans(&gaps), FAR), 0), spans(&gaps));
     }
 
     #[test]
@@ -201,11 +201,12 @@ mod tests {
 
     #[test]
     fn a_scan_announces_where_it_jumps() {
-        let reads = spans(&[(10_000, 50_000), (MIB, 50_000), (4 * MIB, MIB)]);
-        let before = spans(&[(0, 10_000), (2 * MIB, 50_000)]);
+        // Behind a span, beginning with its last chunk, somewhere else, and long.
+        let reads = spans(&[(10_000, 50_000), (MIB, 50_000), (4 * MIB, 50_000), (8 * MIB, MIB)]);
+        let before = spans(&[(4 * MIB - 9_000, 10_000), (0, 10_000), (2 * MIB, 50_000)]);
         let jumps = Ahead::of_scan(&reads, &before, FAR);
-        assert_eq!(announced(&jumps, 0), spans(&[(MIB, 50_000)]));
+        assert_eq!(announced(&jumps, 0), spans(&[(MIB, 50_000), (8 * MIB, MIB)]));
         let all = Ahead::of_scan(&reads, &before, Device::default());
-        assert_eq!(Span::total(&announced(&all, 0)), (10_000 - 8_192) + 100_000 + MIB);
+        assert_eq!(Span::total(&announced(&all, 0)), (10_000 - 8_192) + 150_000 + MIB);
     }
 }

@@ -75,13 +75,13 @@ impl FileSource {
     /// left announced.
     fn read_all(&self, spans: &[Span], apart: bool) -> Result<Vec<Bytes>> {
         let mut all = Vec::with_capacity(spans.len());
-        let mut is_cold = matches!(spans, [span] if span.len() < PROBED_BYTES);
+        let mut asks_first = !matches!(spans, [span] if span.len() < PROBED_BYTES);
         let mut ahead = None;
         for (i, span) in spans.iter().enumerate() {
             let len = usize::try_from(span.len()).map_err(|_| beyond_the_end(span))?;
             let mut buffer = self.pool.take(len);
-            if !is_cold && !self.cache.read(&self.file, &mut buffer, len, span.start()) {
-                is_cold = true;
+            if asks_first && !self.cache.read(&self.file, &mut buffer, len, span.start()) {
+                asks_first = false;
                 self.waited.store(BELIEVED, Ordering::Relaxed);
                 let left = spans.get(i..).filter(|left| apart && left.len() > 1);
                 ahead = left.map(|left| Ahead::of_take(left, self.cache.device(&self.file)));

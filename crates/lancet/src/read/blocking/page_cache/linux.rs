@@ -174,13 +174,36 @@ mod tests {
     fn what_is_in_memory_is_not_announced() {
         let (path, bytes) = cold_file("warm");
         let source = FileSource::open(&path).unwrap();
-        assert!(source.ahead(&pieces()).is_some(), "it was evicted");
+        let is_announced = source.ahead(&pieces()).is_some();
+        let is_silent = source.cache.is_silent.load(Ordering::Relaxed);
+        assert!(is_announced || is_silent, "it was evicted");
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
         for silent in [false, true] {
             source.cache.is_silent.store(silent, Ordering::Relaxed);
             // One of many: the machine may have been busy for as long as a device takes.
             let is_there = |_| source.ahead(&pieces()).is_none();
             assert!((0..100).any(is_there), "silent: {silent}");
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_source_knows_that_it_has_waited() {
+        let (path, bytes) = cold_file("waited");
+        let whole = [Span::new(0, bytes.len() as u64).unwrap()];
+        let source = FileSource::open(&path).unwrap();
+        assert!(!source.has_waited());
+        assert_eq!(source.read(&whole).unwrap(), [bytes.as_slice()]);
+        if !source.cache.is_silent.load(Ordering::Relaxed) {
+            assert!(source.has_waited(), "it was evicted");
+        }
+        // Announcements that bring nothing end.
+        (0..100).for_each(|_| source.announce(&pieces(), &[]));
+        assert!(!source.has_waited());
+        let warm = FileSource::open(&path).unwrap();
+        assert_eq!(warm.read(&whole).unwrap(), [bytes.as_slice()]);
+        if !warm.cache.is_silent.load(Ordering::Relaxed) {
+            assert!(!warm.has_waited());
         }
         std::fs::remove_file(path).unwrap();
     }
