@@ -313,7 +313,7 @@ fn put(svg: &mut String, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Cell, TableNote};
+    use crate::results::{Cell, Kind, TableNote};
 
     /// Results in which lancet takes 1 s, and one other takes these seconds on tables a, b, ….
     fn results(others: &[(&str, &[f64])]) -> Results {
@@ -346,7 +346,7 @@ mod tests {
             processor: "A & B".into(),
             cores: 2,
             quick: false,
-            cold: false,
+            kind: Kind::Warm,
             load: [0.0; 2],
             seconds: 0.0,
             limits: Vec::new(),

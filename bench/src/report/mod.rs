@@ -2,6 +2,7 @@
 
 mod aims;
 mod chart;
+mod device;
 mod marks;
 
 use std::fmt::Write;
@@ -57,6 +58,7 @@ fn cold(results: &Results) -> String {
         put!(text, "| {} | {} | {} |", limit.name, digits(limit.value), limit.unit);
     }
     put!(text, "");
+    device::beside(&mut text, results);
     for metric in Metric::COLD {
         figures(&mut text, results, metric);
     }

@@ -19,10 +19,13 @@ fn open(file: &Bytes, guess: u64) -> FileIndex {
     let len = file.len() as u64;
     let span = tail_span(len, guess);
     let mut tail = Tail::parse(len, span.start(), slice(file, &span)).unwrap();
-    while let Some(span) = tail.missing() {
-        tail.supply(slice(file, &span)).unwrap();
+    loop {
+        let spans = tail.missing(u64::MAX);
+        if spans.is_empty() {
+            return tail.into_index().unwrap();
+        }
+        tail.supply(&spans, spans.iter().map(|span| slice(file, span)).collect()).unwrap();
     }
-    tail.into_index().unwrap()
 }
 
 fn slice(file: &Bytes, span: &Span) -> Bytes {

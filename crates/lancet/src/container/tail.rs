@@ -1,12 +1,21 @@
-//! The end of a file, read in as few spans as possible.
+//! The end of a file, read in as few rounds as possible.
 //!
-//! One read of the tail is enough for most files. When the tables or the descriptor start before
-//! it, [`Tail::missing`] names one more span, at most twice; the metadata of columns is not needed
-//! to open a file, so a wide file costs only its tables and its descriptor.
+//! One read of the tail is enough for most files. When the tables start before it, the descriptor does, too: it ends where
+//! the metadata of columns starts, which the footer tells, so that most of the time both come in a second round. The
+//! metadata of columns is not needed to open a file, so a wide file costs only its tables and its descriptor.
+//!
+//! ```text
+//! file     … descriptor │ metadata of columns │ tables ··┊ tables, footer │
+//!       ├─── guess ─────┤                     ├─ rest ───┤├──── tail ──────┤
+//! ```
 //!
 //! ```text
 //! let mut tail = Tail::parse(file_bytes, span.start(), bytes)?;
-//! while let Some(span) = tail.missing() { tail.supply(fetch(span))?; }
+//! loop {
+//!     let spans = tail.missing(limit);
+//!     if spans.is_empty() { break; }
+//!     tail.supply(&spans, fetch(&spans))?;
+//! }
 //! let index = tail.into_index()?;
 //! ```
 
@@ -20,6 +29,10 @@ use crate::span::Span;
 
 /// Column metadata may be shared between columns; this often, over all columns.
 const MAX_METADATA_SHARING: u64 = 16;
+
+/// How long the descriptor of a file with tables as long as these may be: a field takes some 50 bytes, and its metadata.
+const GUESSED_BYTES: u64 = 16 << 10;
+const GUESSED_BYTES_OF_COLUMN: u64 = 64;
 
 /// The span to read first: the last `guess` bytes, at least the footer.
 pub(crate) fn tail_span(file_bytes: u64, guess: u64) -> Span {
@@ -49,7 +62,7 @@ pub(crate) struct Tail {
     /// The contiguous end of the file.
     end: Part,
     tables: Option<Tables>,
-    /// The descriptor, when it was read apart from the end.
+    /// What was read apart from the end: the descriptor, or a guess of where it is.
     descriptor: Option<Part>,
 }
 
@@ -69,41 +82,61 @@ impl Tail {
         Ok(tail)
     }
 
-    /// The next span to read and [`supply`](Self::supply), or `None` when the index can be built.
-    pub(crate) fn missing(&self) -> Option<Span> {
+    /// The next spans to read and [`supply`](Self::supply), none when the index can be built. No guess is made that
+    /// would take them beyond `limit` bytes.
+    pub(crate) fn missing(&self, limit: u64) -> Vec<Span> {
         let known = self.end.start;
         let Some(tables) = &self.tables else {
-            return Some(Span::between(self.footer.tables().start(), known));
+            let tables = Span::between(self.footer.tables().start(), known);
+            return self.with_guess(tables, limit);
         };
         let span = tables.descriptor;
-        if self.descriptor.is_some() || span.start() >= known {
-            return None;
+        if self.descriptor().is_some() {
+            return Vec::new();
         }
         // The metadata of the columns lies between the descriptor and what is known. If it is
         // small, it comes along with the same read.
         let all = Span::between(span.start(), known);
-        let with_columns = all.len() <= self.end.bytes.len() as u64 || span.end() >= known;
-        Some(if with_columns { all } else { span })
+        vec![if self.is_small(&all) || span.end() >= known { all } else { span }]
     }
 
-    /// Takes the bytes of the span that [`missing`](Self::missing) named.
-    pub(crate) fn supply(&mut self, bytes: Bytes) -> Result<()> {
-        let span = self.missing().unwrap_or_default();
-        let needed = span.len();
-        if bytes.len() as u64 != needed {
+    /// The rest of the tables, and where the descriptor must end.
+    fn with_guess(&self, tables: Span, limit: u64) -> Vec<Span> {
+        let end = self.footer.column_meta_start;
+        let columns = u64::from(self.footer.num_columns);
+        let guess = columns.saturating_mul(GUESSED_BYTES_OF_COLUMN).max(GUESSED_BYTES);
+        let guess = Span::between(end.saturating_sub(guess), end);
+        let all = guess.to(&tables);
+        if self.is_small(&all) && all.len() <= limit {
+            return vec![all];
+        }
+        let fits = guess.len().saturating_add(tables.len()) <= limit;
+        if fits && !guess.is_empty() { vec![tables, guess] } else { vec![tables] }
+    }
+
+    /// Whether it is no more than what was read before.
+    fn is_small(&self, span: &Span) -> bool {
+        span.len() <= self.end.bytes.len() as u64
+    }
+
+    /// Takes the bytes of the spans that [`missing`](Self::missing) named.
+    pub(crate) fn supply(&mut self, spans: &[Span], bytes: Vec<Bytes>) -> Result<()> {
+        let is_whole = |(span, bytes): (&Span, &Bytes)| span.len() == bytes.len() as u64;
+        if bytes.len() != spans.len() || !spans.iter().zip(&bytes).all(is_whole) {
             return Err(Error::invalid(format!(
-                "{} bytes were supplied for the {needed} of the span {span:?}",
-                bytes.len()
+                "other bytes were supplied than those of {spans:?}"
             )));
         }
-        if span.end() == self.end.start {
-            let mut joined =
-                BytesMut::with_capacity(bytes.len().saturating_add(self.end.bytes.len()));
-            joined.extend_from_slice(&bytes);
-            joined.extend_from_slice(&self.end.bytes);
-            self.end = Part { start: span.start(), bytes: joined.freeze() };
-        } else {
-            self.descriptor = Some(Part { start: span.start(), bytes });
+        for (span, bytes) in spans.iter().zip(bytes) {
+            if span.end() == self.end.start {
+                let room = bytes.len().saturating_add(self.end.bytes.len());
+                let mut joined = BytesMut::with_capacity(room);
+                joined.extend_from_slice(&bytes);
+                joined.extend_from_slice(&self.end.bytes);
+                self.end = Part { start: span.start(), bytes: joined.freeze() };
+            } else {
+                self.descriptor = Some(Part { start: span.start(), bytes });
+            }
         }
         self.parse_tables()
     }
@@ -117,11 +150,8 @@ impl Tail {
 
     /// The index of the file. Call when nothing is missing.
     pub(crate) fn into_index(self) -> Result<FileIndex> {
-        let (Some(tables), None) = (&self.tables, self.missing()) else {
+        let (Some(tables), Some(descriptor)) = (&self.tables, self.descriptor()) else {
             return Err(Error::invalid("the end of the file was not read completely"));
-        };
-        let Some(descriptor) = self.descriptor() else {
-            return Err(Error::invalid("the descriptor was not read"));
         };
         FileIndex::new(
             self.file_bytes,
@@ -224,18 +254,26 @@ mod tests {
     use crate::span::span;
     use crate::version::Version;
 
-    /// Opens with a tail of `guess` bytes; returns the spans read.
-    fn open(file: &[u8], guess: u64) -> Result<(FileIndex, Vec<Span>)> {
+    /// Opens with a tail of `guess` bytes; returns the spans read in each round.
+    fn open(file: &[u8], guess: u64) -> Result<(FileIndex, Vec<Vec<Span>>)> {
+        open_within(file, guess, u64::MAX)
+    }
+
+    /// The same, with a limit.
+    fn open_within(file: &[u8], guess: u64, limit: u64) -> Result<(FileIndex, Vec<Vec<Span>>)> {
         let file = Bytes::copy_from_slice(file);
         let bytes = |span: &Span| span.cut(0, &file).unwrap();
         let span = tail_span(file.len() as u64, guess);
         let mut tail = Tail::parse(file.len() as u64, span.start(), bytes(&span))?;
-        let mut spans = vec![span];
-        while let Some(span) = tail.missing() {
-            tail.supply(bytes(&span))?;
-            spans.push(span);
+        let mut rounds = vec![vec![span]];
+        loop {
+            let spans = tail.missing(limit);
+            if spans.is_empty() {
+                return Ok((tail.into_index()?, rounds));
+            }
+            tail.supply(&spans, spans.iter().map(bytes).collect())?;
+            rounds.push(spans);
         }
-        Ok((tail.into_index()?, spans))
     }
 
     /// 1,000 columns without pages after 64 bytes of data.
@@ -262,34 +300,51 @@ mod tests {
     fn every_guess_opens_the_example() {
         let file = example_file();
         for guess in 0..400 {
-            let (index, spans) = open(&file, guess).unwrap();
+            let (index, rounds) = open(&file, guess).unwrap();
             assert_eq!(index.schema.field(0).name(), "x");
             assert_eq!((index.version, index.num_rows), (Version::V2_1, 3));
             assert_eq!((index.data_end, index.file_bytes), (0x80, 338));
             assert_eq!(index.global_buffers, [span(0x80..0x9d)]);
             assert_eq!(index.columns, [span(0x9d..0x10a)]);
-            assert!(spans.len() <= 3, "{spans:?}");
-            let total = Span::total(&spans);
-            assert!(total <= guess.clamp(40, 338).max(338 - 0x80), "{guess}: {spans:?}");
+            assert!(rounds.len() <= 2, "{rounds:?}");
+            // Nothing is read twice; what lies before the descriptor may come along.
+            assert!(Span::total(rounds.iter().flatten()) <= 338, "{guess}: {rounds:?}");
         }
-        assert_eq!(open(&file, 338).unwrap().1, [span(0..338)]);
+        assert_eq!(open(&file, 338).unwrap().1, [[span(0..338)]]);
         assert_eq!(open(&file, 338 - 0x80).unwrap().1.len(), 1);
     }
 
     #[test]
     fn a_wide_file_costs_its_tables_and_descriptor() {
         let file = wide_file();
-        let (index, spans) = open(&file, 4096).unwrap();
+        let (index, rounds) = open(&file, 4096).unwrap();
         assert_eq!(index.columns.len(), 1000);
         assert_eq!(index.global_buffers[1], span(0..7));
-        let tables = index.columns[999].end();
-        assert_eq!(spans[1], span(tables..file.len() as u64 - 4096));
-        assert_eq!(spans[2], index.global_buffers[0]);
+        let [metadata, tables] = [index.columns[0].start(), index.columns[999].end()];
+        let rest = span(tables..file.len() as u64 - 4096);
+        assert_eq!(rounds[1..], [[rest, span(metadata.saturating_sub(64_000)..metadata)]]);
         assert!(index.column_bytes(5).is_none());
-        let (index, spans) = open(&file, 65_536).unwrap();
-        assert_eq!(spans.len(), 2, "metadata that is small comes along");
+        // Without a guess the descriptor comes once the tables tell where it is.
+        let (_, rounds) = open_within(&file, 4096, rest.len() + 20_000).unwrap();
+        assert_eq!(rounds[1..], [[rest], [index.global_buffers[0]]]);
+        let (index, rounds) = open(&file, 65_536).unwrap();
+        assert_eq!(rounds.len(), 2, "metadata that is small comes along");
         assert_eq!(index.column_bytes(5).unwrap(), encode_column(&[], false, None));
         assert!(index.column_bytes(1000).is_none());
+    }
+
+    #[test]
+    fn a_descriptor_that_is_longer_than_the_guess_is_read_again() {
+        let name = "n".repeat(100_000);
+        let field = Field { name, parent_id: -1, logical_type: "int32".into(), ..Field::default() };
+        let schema = Schema { fields: vec![field], metadata: Default::default() };
+        let descriptor = FileDescriptor { schema: Some(schema), length: 0 };
+        let columns = [encode_column(&[], false, None)];
+        let file = encode_tail(Version::V2_2, &descriptor, &columns, &[], 0).unwrap();
+        let (index, rounds) = open(&file, 40).unwrap();
+        assert_eq!(rounds.len(), 3, "{rounds:?}");
+        assert_eq!(rounds[2], [index.global_buffers[0]]);
+        assert_eq!(index.schema.field(0).name().len(), 100_000);
     }
 
     /// Overwrites a number in the example and expects the rule to be named.
@@ -360,7 +415,10 @@ mod tests {
         assert!(matches!(Tail::parse(338, 1, file.clone()), Err(Error::Invalid(_))));
         assert!(matches!(Tail::parse(338, u64::MAX, file.clone()), Err(Error::Invalid(_))));
         let mut tail = Tail::parse(338, 298, file.slice(298..)).unwrap();
-        assert!(matches!(tail.supply(file.slice(0..3)), Err(Error::Invalid(_))));
+        let spans = tail.missing(u64::MAX);
+        let short = vec![file.slice(0..3); spans.len()];
+        assert!(matches!(tail.supply(&spans, short), Err(Error::Invalid(_))));
+        assert!(matches!(tail.supply(&spans, Vec::new()), Err(Error::Invalid(_))));
         assert!(matches!(tail.into_index(), Err(Error::Invalid(_))));
     }
 }

@@ -92,6 +92,10 @@ impl<M: Machine> Machine for Checked<M> {
         Ok(())
     }
 
+    fn brings_rows(&self) -> bool {
+        self.machine.brings_rows()
+    }
+
     fn progress(&self) -> Option<Progress> {
         self.machine.progress()
     }

@@ -1,5 +1,6 @@
 //! An open file: what is known of it, and the requests that it makes.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -309,6 +310,32 @@ impl OpenFile {
         let missing = self.missing_columns(columns)?;
         let bytes = io.read(missing.spans.clone()).await?;
         self.load_missing(columns, &missing, &bytes)
+    }
+
+    /// The same for several projections, in one round.
+    pub(super) async fn load_together(&self, io: &Io, all: &[&Projection]) -> Result<()> {
+        let mut spans = BTreeSet::new();
+        for columns in all {
+            spans.extend(self.missing_columns(columns)?.spans);
+        }
+        let spans: Vec<Span> = spans.into_iter().collect();
+        within(
+            Span::total(&spans),
+            self.options.max_metadata_bytes,
+            "the metadata of the columns",
+        )?;
+        let bytes = io.read(spans.clone()).await?;
+        for columns in all {
+            // Without what the projections before it have loaded.
+            let missing = self.missing_columns(columns)?;
+            let found = missing.spans.iter().map(|span| {
+                let bytes = spans.binary_search(span).ok().and_then(|i| bytes.get(i));
+                bytes.cloned().ok_or_else(unfinished)
+            });
+            let found = found.collect::<Result<Vec<_>>>()?;
+            self.load_missing(columns, &missing, &found)?;
+        }
+        Ok(())
     }
 
     /// Where the checksums of the file are, if it has some.

@@ -16,6 +16,7 @@ use crate::container::{FileIndex, Tail, cost, tail_span};
 use crate::error::{Error, Result, ensure};
 use crate::schema::columns::{Node, columns_of, num_columns};
 use crate::schema::projection::FileFields;
+use crate::span::Span;
 use crate::version::Version;
 
 /// Bytes read at the end of a file in the hope that they hold all metadata.
@@ -72,9 +73,14 @@ async fn open(io: &Io, size: u64, tail: Bytes, options: ReadOptions) -> Result<A
     let start = size.checked_sub(tail.len() as u64);
     let start = start.ok_or_else(|| Error::invalid("the end of a file is longer than the file"))?;
     let mut tail = Tail::parse(size, start, tail)?;
-    while let Some(span) = tail.missing() {
-        within(span.len(), options.max_metadata_bytes, "the end of the file")?;
-        tail.supply(io.read_one(span).await?)?;
+    loop {
+        let spans = tail.missing(options.max_metadata_bytes);
+        if spans.is_empty() {
+            break;
+        }
+        within(Span::total(&spans), options.max_metadata_bytes, "the end of the file")?;
+        let bytes = io.read(spans.clone()).await?;
+        tail.supply(&spans, bytes)?;
     }
     let metadata_bytes = cost::descriptor_bytes(&tail.descriptor().unwrap_or_default());
     within(metadata_bytes, options.max_metadata_bytes, "the schema")?;

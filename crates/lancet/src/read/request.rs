@@ -40,6 +40,11 @@ pub(crate) trait Machine {
     /// Takes the bytes of the spans, in the same order.
     fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()>;
 
+    /// Whether the spans are those of rows, and not only of what tells where rows are.
+    fn brings_rows(&self) -> bool {
+        true
+    }
+
     /// How far it has come, where that is known.
     fn progress(&self) -> Option<Progress> {
         None
@@ -68,6 +73,10 @@ impl<T> Request<T> {
     /// The spans of the file whose bytes are needed next; none when the read is complete.
     pub fn spans(&self) -> &[Span] {
         self.0.spans()
+    }
+
+    pub(super) fn brings_rows(&self) -> bool {
+        self.0.brings_rows()
     }
 
     /// Hands over the bytes of [`Request::spans`], in the same order.

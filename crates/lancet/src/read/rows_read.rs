@@ -168,6 +168,14 @@ impl Machine for RowsRead {
         }
     }
 
+    fn brings_rows(&self) -> bool {
+        match &self.stage {
+            Stage::Layouts(read) => read.brings_rows(),
+            Stage::Arrays(_) => true,
+            Stage::Metadata(_) | Stage::Failed => false,
+        }
+    }
+
     fn supply(&mut self, bytes: Vec<Bytes>) -> Result<()> {
         let supplied = match &mut self.stage {
             Stage::Layouts(read) => read.supply(bytes),

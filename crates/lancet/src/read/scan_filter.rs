@@ -86,6 +86,15 @@ impl ScanFilter {
         &self.columns
     }
 
+    pub(super) fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    /// All columns that are read.
+    pub(super) fn all_columns(&self) -> Vec<&Projection> {
+        self.rest.iter().chain([&self.columns]).collect()
+    }
+
     /// Those of the rows for which the filter is true.
     pub(super) async fn read(
         &self,

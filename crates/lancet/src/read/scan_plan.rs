@@ -109,15 +109,22 @@ impl ScanPlan {
         if self.describe_blobs {
             columns = columns.with_blobs_described()?;
         }
-        let num_rows = file.load_columns(io, &columns).await?;
-        let mut rows = self.rows.unwrap_or_else(|| RowRanges::from(0..num_rows));
-        check_ranges(&rows, num_rows)?;
         let filter = match self.filter {
             Some(filter) => {
                 let leaves = zone_maps::of_filter(&file, &filter)?;
-                let left = zone_maps::prune_rows(&file, io, &filter, leaves).await?;
-                rows = rows.intersection(&left);
                 let filter = ScanFilter::new(&file, filter, &columns)?;
+                file.load_together(io, &filter.all_columns()).await?;
+                Some((filter, leaves))
+            }
+            None => None,
+        };
+        let num_rows = file.load_columns(io, &columns).await?;
+        let mut rows = self.rows.unwrap_or_else(|| RowRanges::from(0..num_rows));
+        check_ranges(&rows, num_rows)?;
+        let filter = match filter {
+            Some((filter, leaves)) => {
+                let left = zone_maps::prune_rows(&file, io, filter.filter(), leaves).await?;
+                rows = rows.intersection(&left);
                 check_ranges(&rows, file.load_columns(io, filter.columns()).await?)?;
                 Some(Arc::new(filter))
             }
@@ -185,6 +192,10 @@ impl ScanReads {
         let (rows, budget) = (Rows::Ranges(rows), self.file.budget());
         let read = RowsRead::new(file, columns, rows, budget, self.threads)?;
         Ok(self.file.request_rows(read))
+    }
+
+    pub(super) fn has_filter(&self) -> bool {
+        self.filter.is_some()
     }
 
     /// Whether batches may be longer than their rows tell.

@@ -17,6 +17,7 @@ mod support;
 mod blobs;
 mod cases;
 mod crash;
+mod depth;
 mod dictionaries;
 mod examples;
 mod files;

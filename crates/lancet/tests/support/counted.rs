@@ -13,7 +13,7 @@ pub type Round = Vec<Span>;
 pub struct Counted {
     bytes: Bytes,
     rounds: Arc<Mutex<Vec<Round>>>,
-    /// How many spans were asked for together in each round of a take.
+    /// How many spans were asked for together in each round.
     depths: Arc<Mutex<Vec<usize>>>,
 }
 
@@ -33,7 +33,7 @@ impl Counted {
         std::mem::take(&mut self.rounds.lock().unwrap())
     }
 
-    /// How many spans the rounds of takes have asked for since the last time.
+    /// How many spans each round has asked for together since the last time.
     #[allow(dead_code, reason = "each test uses a part")]
     pub fn depths(&self) -> Vec<usize> {
         std::mem::take(&mut self.depths.lock().unwrap())

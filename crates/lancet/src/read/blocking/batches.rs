@@ -9,12 +9,13 @@ use std::thread;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use super::run;
+use super::batch::{AHEAD, announce_batch, read_batch};
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::parallel::{Job, ask, lock, withdraw};
 use crate::read::scan_plan::{ScanReads, ScanRequests};
 use crate::rows::RowRanges;
+use crate::span::Span;
 
 /// So many batches in a row of which a filter leaves nothing are not given to the caller.
 const MAX_SKIPPED: usize = 1_000;
@@ -36,6 +37,9 @@ pub struct Batches {
     most: usize,
     /// Batches that nobody asked for yet, in row order.
     reading: VecDeque<(RowRanges, Receiver<Done>)>,
+    /// Batches that were announced and that this thread, alone, reads next, and the spans of the last of them.
+    announced: VecDeque<RowRanges>,
+    before: Vec<Span>,
     /// The process whose helpers read them.
     process: u32,
 }
@@ -62,7 +66,8 @@ impl Batches {
         let limit = requests.limit();
         let queue = Queue::new(source, requests.reads.clone(), num_helpers);
         let (reading, process) = (VecDeque::new(), std::process::id());
-        Self { requests, limit, queue, most, reading, process }
+        let (announced, before) = (VecDeque::new(), Vec::new());
+        Self { requests, limit, queue, most, reading, announced, before, process }
     }
 
     /// The schema of the batches.
@@ -71,7 +76,10 @@ impl Batches {
     }
 
     fn read_ahead(&mut self) {
-        while self.reading.len() < self.most {
+        let has_waited = self.most > 0 && self.queue.source.has_waited();
+        // Those that are announced wait for somebody to read them.
+        let most = self.most.saturating_add(if has_waited { AHEAD } else { 0 });
+        while self.reading.len() < most {
             let Some(rows) = self.requests.next_rows() else { return };
             self.read(rows);
         }
@@ -79,7 +87,7 @@ impl Batches {
 
     fn read(&mut self, rows: RowRanges) {
         let (sender, receiver) = sync_channel(1);
-        self.queue.push(Batch { rows: rows.clone(), sender });
+        self.queue.push(Batch { rows: rows.clone(), is_announced: false, sender });
         self.reading.push_back((rows, receiver));
     }
 
@@ -104,8 +112,7 @@ impl Batches {
         self.begin_again_in_a_child();
         self.read_ahead();
         let Some((_, receiver)) = self.reading.pop_front() else {
-            let request = self.requests.next()?;
-            return Some(request.and_then(|request| run(self.queue.source.as_ref(), request)));
+            return self.read_alone();
         };
         let done = loop {
             match receiver.try_recv() {
@@ -123,6 +130,28 @@ impl Batches {
                 resume_unwind(panic)
             }
             None => Some(Err(Error::invalid("a thread that read a batch ended without one"))),
+        }
+    }
+
+    fn read_alone(&mut self) -> Option<Result<RecordBatch>> {
+        let announced = self.announced.pop_front();
+        let is_announced = announced.is_some();
+        let rows = announced.or_else(|| self.requests.next_rows())?;
+        let (source, reads) = (self.queue.source.clone(), self.requests.reads.clone());
+        let tell_next = |spans: &[Span]| self.announce(spans);
+        Some(read_batch(source.as_ref(), &reads, rows, is_announced, tell_next))
+    }
+
+    /// Announces the next batches; the one before them has read these spans.
+    fn announce(&mut self, spans: &[Span]) {
+        if self.announced.is_empty() {
+            self.before = spans.to_vec();
+        }
+        while self.announced.len() < AHEAD {
+            let Some(rows) = self.requests.next_rows() else { return };
+            let (source, reads) = (self.queue.source.as_ref(), &self.requests.reads);
+            announce_batch(source, reads, rows.clone(), &mut self.before);
+            self.announced.push_back(rows);
         }
     }
 
@@ -156,6 +185,7 @@ impl Batches {
 
     fn end(&mut self) {
         self.requests.end();
+        self.announced.clear();
         self.reading.clear();
         self.queue.clear();
     }
@@ -201,6 +231,8 @@ struct Queue {
     /// How many helpers may work on it at the same time.
     max_helpers: usize,
     state: Mutex<State>,
+    /// The spans of the batch that was announced last.
+    before: Mutex<Vec<Span>>,
 }
 
 #[derive(Debug, Default)]
@@ -214,12 +246,14 @@ struct State {
 #[derive(Debug)]
 struct Batch {
     rows: RowRanges,
+    is_announced: bool,
     sender: SyncSender<Done>,
 }
 
 impl Queue {
     fn new(source: Arc<dyn Source>, reads: Arc<ScanReads>, max_helpers: usize) -> Arc<Self> {
-        Arc::new(Self { source, reads, max_helpers, state: Mutex::default() })
+        let (state, before) = Default::default();
+        Arc::new(Self { source, reads, max_helpers, state, before })
     }
 
     fn push(self: &Arc<Self>, batch: Batch) {
@@ -250,11 +284,32 @@ impl Queue {
         batch.map(|batch| self.read(batch)).is_some()
     }
 
-    fn read(&self, Batch { rows, sender }: Batch) {
-        let done =
-            catch_unwind(AssertUnwindSafe(|| run(self.source.as_ref(), self.reads.request(rows)?)));
+    fn read(&self, Batch { rows, is_announced, sender }: Batch) {
+        let source = self.source.as_ref();
+        let tell_next = |spans: &[Span]| self.announce(spans);
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            read_batch(source, &self.reads, rows, is_announced, tell_next)
+        }));
         // Nobody listens any more when the scan was dropped.
         let _ = sender.send(done);
+    }
+
+    /// Announces the batches that are read next.
+    fn announce(&self, spans: &[Span]) {
+        // Another thread is at it.
+        let Ok(mut before) = self.before.try_lock() else { return };
+        if before.is_empty() {
+            before.extend_from_slice(spans);
+        }
+        for _ in 0..AHEAD {
+            let mut state = lock(&self.state);
+            let mut next = state.waiting.iter_mut().take(AHEAD);
+            let Some(batch) = next.find(|batch| !batch.is_announced) else { return };
+            batch.is_announced = true;
+            let rows = batch.rows.clone();
+            drop(state);
+            announce_batch(self.source.as_ref(), &self.reads, rows, &mut before);
+        }
     }
 
     fn leave(&self, state: &mut State) {

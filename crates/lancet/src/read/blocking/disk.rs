@@ -1,11 +1,11 @@
 //! Files on disk, read with positioned reads on the calling thread.
 //!
-//! Scans read on where they have read before, and the system reads ahead of them. Takes do not, so they say what they
-//! are going to read:
+//! Scans read on where they have read before, and the system reads ahead of them; where they jump, they say so. Takes say
+//! what they are going to read:
 //!
 //! ```text
 //! spans in memory      read   read   read   …           one call each, and nothing else
-//! the first that       ├ announce it and all after it   the device gets them together
+//! the first that       ├ announce it and those after it the device gets them together
 //! is not               └ read   read   read   …         each waits for what is still missing
 //! ```
 
@@ -13,11 +13,13 @@ use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
 
+use super::ahead::Ahead;
 use super::coalesce::coalesce;
-use super::page_cache::{PageCache, announce};
+use super::page_cache::PageCache;
 use super::source::{Source, beyond_the_end};
 use crate::error::{Error, Result};
 use crate::pool::Pool;
@@ -31,6 +33,8 @@ pub(crate) struct FileSource {
     pub(super) name: String,
     pool: Arc<Pool>,
     pub(super) cache: PageCache,
+    /// How often it still pays to announce what is read next.
+    waited: AtomicU32,
 }
 
 /// Neighbouring spans closer than this are read together: a second system call costs more than
@@ -40,6 +44,14 @@ const MERGE_GAP: u64 = 4096;
 /// Reads do not grow beyond this by merging: the call is no longer what they cost, and whoever keeps
 /// a part of the bytes keeps all of them.
 const MERGE_BYTES: u64 = 1 << 20;
+
+/// A span that is shorter and alone is simply read: there is nothing to be announced with it, and its time is that of a
+/// call.
+const PROBED_BYTES: u64 = 64 << 10;
+
+/// So many batches are announced after a read that has waited. Those that come in time do not wait, so that it is not
+/// known whether they would have.
+const BELIEVED: u32 = 32;
 
 impl FileSource {
     pub(crate) fn open(path: &Path) -> Result<Self> {
@@ -55,19 +67,27 @@ impl FileSource {
             name,
             pool: Arc::default(),
             cache: PageCache::default(),
+            waited: AtomicU32::new(0),
         })
     }
 
     /// Reads one span after the other. Of those that lie apart, the first one that is not in memory has all that are
     /// left announced.
-    fn read_all(&self, spans: &[Span], mut apart: bool) -> Result<Vec<Bytes>> {
+    fn read_all(&self, spans: &[Span], apart: bool) -> Result<Vec<Bytes>> {
         let mut all = Vec::with_capacity(spans.len());
+        let mut asks_first = !matches!(spans, [span] if span.len() < PROBED_BYTES);
+        let mut ahead = None;
         for (i, span) in spans.iter().enumerate() {
             let len = usize::try_from(span.len()).map_err(|_| beyond_the_end(span))?;
             let mut buffer = self.pool.take(len);
-            if apart && !self.cache.read(&self.file, &mut buffer, len, span.start()) {
-                apart = false;
-                announce(&self.file, spans.get(i..).unwrap_or_default());
+            if asks_first && !self.cache.read(&self.file, &mut buffer, len, span.start()) {
+                asks_first = false;
+                self.waited.store(BELIEVED, Ordering::Relaxed);
+                let left = spans.get(i..).filter(|left| apart && left.len() > 1);
+                ahead = left.map(|left| Ahead::of_take(left, self.cache.device(&self.file)));
+            }
+            if let Some(ahead) = &ahead {
+                ahead.pass(&self.file, span.start());
             }
             fill(&self.file, &mut buffer, len, span.start())
                 .map_err(|e| Error::io(format!("cannot read {}", self.name), e))?;
@@ -78,17 +98,17 @@ impl FileSource {
 
     fn read_merged(&self, spans: &[Span], apart: bool) -> Result<Vec<Bytes>> {
         if let [_] = spans {
-            return self.read_all(spans, false);
+            return self.read_all(spans, apart);
         }
         let plan = coalesce(spans, MERGE_GAP, MERGE_BYTES);
         plan.cut(&self.read_all(&plan.reads, apart)?, spans)
     }
 
-    /// Announces spans of which each is to be read with [`FileSource::read_into`], unless they are in memory.
-    pub(super) fn announce(&self, spans: &[Span]) {
-        if !self.cache.has(&self.file, spans) {
-            announce(&self.file, spans);
-        }
+    /// Spans in file order of which each is to be read with [`FileSource::read_into`], to be announced unless they are
+    /// in memory.
+    pub(super) fn ahead(&self, spans: &[Span]) -> Option<Ahead> {
+        let is_there = self.cache.has(&self.file, spans);
+        (!is_there).then(|| Ahead::of_take(spans, self.cache.device(&self.file)))
     }
 
     /// Fills the parts, one after the other, with the bytes from `position` on.
@@ -109,6 +129,17 @@ impl Source for FileSource {
 
     fn read_scattered(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
         self.read_merged(spans, true)
+    }
+
+    fn has_waited(&self) -> bool {
+        self.waited.load(Ordering::Relaxed) > 0
+    }
+
+    fn announce(&self, spans: &[Span], before: &[Span]) {
+        let one_less = |left: u32| left.checked_sub(1);
+        let _ = self.waited.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+        let reads = coalesce(spans, MERGE_GAP, MERGE_BYTES).reads;
+        Ahead::of_scan(&reads, before, self.cache.device(&self.file)).begin(&self.file);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The blocking reader: an open file and where its bytes come from.
 
+mod ahead;
+mod batch;
 mod batches;
 mod blobs;
 mod coalesce;
@@ -36,7 +38,6 @@ use super::projection::Columns;
 use super::request::{Progress, Request};
 use crate::error::{Error, Result};
 use crate::rows::{RowRanges, Rows};
-use crate::span::Span;
 use crate::version::Version;
 use crate::zones::filter::Filter;
 use crate::zones::map::ZoneMap;
@@ -266,7 +267,7 @@ impl FileReader {
     ///
     /// What is wrong with the file is in the result; errors are only those of reading it.
     pub fn verify(&self) -> Result<Verification> {
-        self.run(self.file.verify())
+        self.verify_with(drop)
     }
 
     /// [`FileReader::verify`], and says how far it has come.
@@ -296,14 +297,17 @@ impl FileReader {
     }
 }
 
-/// What a request comes to.
+/// What a request comes to. What it asks for together lies apart, for all anybody knows.
 fn run<T>(source: &dyn Source, request: Request<T>) -> Result<T> {
-    drive(request, |spans| source.read(spans))
+    drive(request, |request| source.read_scattered(request.spans()))
 }
 
-fn drive<T>(mut request: Request<T>, read: impl Fn(&[Span]) -> Result<Vec<Bytes>>) -> Result<T> {
+fn drive<T>(
+    mut request: Request<T>,
+    mut read: impl FnMut(&Request<T>) -> Result<Vec<Bytes>>,
+) -> Result<T> {
     while !request.spans().is_empty() {
-        let bytes = read(request.spans())?;
+        let bytes = read(&request)?;
         request.supply(bytes)?;
     }
     request.finish()

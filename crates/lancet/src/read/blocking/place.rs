@@ -18,7 +18,7 @@ use arrow_array::RecordBatch;
 use bytes::{Bytes, BytesMut};
 
 use super::disk::FileSource;
-use super::{FileReader, drive};
+use super::{FileReader, run};
 use crate::error::Result;
 use crate::parallel::in_parallel_mut;
 use crate::pool::Pool;
@@ -34,17 +34,28 @@ const PARALLEL_BYTES: usize = 1 << 20;
 
 impl FileReader {
     /// Drives a read of rows.
-    pub(super) fn run_rows(&self, mut read: RowsRead) -> Result<RecordBatch> {
+    pub(super) fn run_rows(&self, read: RowsRead) -> Result<RecordBatch> {
+        self.run_rows_then(read, || {})
+    }
+
+    /// The same; if its source has waited, `tell_next` is called before the rows are decoded.
+    pub(super) fn run_rows_then(
+        &self,
+        mut read: RowsRead,
+        mut tell_next: impl FnMut(),
+    ) -> Result<RecordBatch> {
         if self.file.checksums.is_some() {
             // Checksums are those of blocks, of which values are parts.
-            let request = self.file.request_rows(read);
-            return drive(request, |spans| self.source.read_scattered(spans));
+            return run(self.source.as_ref(), self.file.request_rows(read));
         }
         while !read.spans().is_empty() {
             if let Some(disk) = &self.disk {
                 read_long_values(disk, &mut read)?;
             }
             let bytes = self.source.read_scattered(read.spans())?;
+            if read.brings_rows() && self.source.has_waited() {
+                tell_next();
+            }
             read.supply(bytes)?;
         }
         read.batch()
@@ -106,12 +117,18 @@ fn read_rows(
         read.heads = heads.split_to(head_bytes.min(heads.len()));
         read.values = values.split_to(value_bytes.min(values.len()));
     }
-    if reads.len() > 1 {
-        source.announce(&reads.iter().map(|read| read.span).collect::<Vec<_>>());
-    }
+    let ahead = match reads.len() {
+        0 | 1 => None,
+        _ => source.ahead(&reads.iter().map(|read| read.span).collect::<Vec<_>>()),
+    };
     let threads = if num_bytes >= PARALLEL_BYTES { threads } else { 1 };
     let source = source.clone();
-    in_parallel_mut(threads, &mut reads, move |read| read.run(&source))?;
+    in_parallel_mut(threads, &mut reads, move |read| {
+        if let Some(ahead) = &ahead {
+            ahead.pass(&source.file, read.span.start());
+        }
+        read.run(&source)
+    })?;
     let (mut all_heads, mut all_values) = (BytesMut::new(), BytesMut::new());
     for read in reads {
         all_heads.unsplit(read.heads);

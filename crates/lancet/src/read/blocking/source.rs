@@ -61,11 +61,23 @@ pub trait Source: Send + Sync {
     /// The bytes of each span, in the same order. Spans lie inside the file; they may overlap.
     fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>>;
 
-    /// [`Source::read`] for a take: spans that lie apart, and beside which nothing is read soon. Where many asked for
-    /// together cost less than one after the other, a source can ask for all of them first. By default they are read
-    /// like any others.
+    /// [`Source::read`] of spans that lie apart, and beside which nothing is read soon. Where many asked for together
+    /// cost less than one after the other, a source can ask for all of them first. By default they are read like any
+    /// others.
     fn read_scattered(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
         self.read(spans)
+    }
+
+    /// Whether reads have had to wait lately, so that it pays to [announce](Source::announce) what is read next. By
+    /// default nobody knows, and nothing is announced.
+    fn has_waited(&self) -> bool {
+        false
+    }
+
+    /// Says what is going to be read after the spans `before`, so that it can be brought while what is there is
+    /// decoded. It is not for this call to wait for it. By default nothing happens.
+    fn announce(&self, spans: &[Span], before: &[Span]) {
+        let _ = (spans, before);
     }
 }
 

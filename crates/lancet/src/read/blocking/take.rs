@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
 use crate::read::order::{in_order, sort};
 use crate::read::projection::Projection;
+use crate::read::request::Machine;
 use crate::read::rows_read::{RowsRead, check_rows};
 use crate::rows::Rows;
 use crate::schema::leaves::LeafColumnType;
@@ -93,13 +94,17 @@ impl FileReader {
         let mut rows = rows.to_vec();
         let order = (!rows.is_sorted_by(|a, b| a < b)).then(|| sort(&mut rows));
         let part_rows = rows.len().div_ceil(num_parts).max(1);
-        let parts = rows.chunks(part_rows).map(<[u64]>::to_vec).collect();
         // It is one read, however many parts it has.
         let budget = self.file.budget();
         let (reader, projection, claims) = (self.clone(), columns.clone(), budget.clone());
-        let parts = in_parallel(self.threads, parts, move |part| {
-            let read = reader.rows_read(&projection, Rows::List(part), claims.clone(), 1)?;
-            reader.run_rows(read)
+        let numbers = (0..rows.len().div_ceil(part_rows)).collect();
+        let parts = in_parallel(self.threads, numbers, move |number: usize| {
+            let part = |number: usize| rows.chunks(part_rows).nth(number).unwrap_or_default();
+            let wanted = Rows::List(part(number).to_vec());
+            let read = reader.rows_read(&projection, wanted, claims.clone(), 1)?;
+            // Other threads read those in between.
+            let next = part(number.saturating_add(reader.threads.max(1)));
+            reader.run_rows_then(read, || reader.announce_rows(&projection, next))
         });
         let parts: Vec<RecordBatch> = match parts {
             Err(Error::Limit { .. }) => return Ok(None),
@@ -115,6 +120,14 @@ impl FileReader {
             return Ok(None);
         }
         in_order(concat_batches(&columns.schema(), &parts)?, order).map(Some)
+    }
+
+    /// Announces rows that are going to be read. What is wrong with them is told then.
+    fn announce_rows(&self, columns: &Projection, rows: &[u64]) {
+        let rows = Rows::List(rows.to_vec());
+        if let Ok(read) = self.rows_read(columns, rows, self.file.budget(), 1) {
+            self.source.announce(read.spans(), &[]);
+        }
     }
 
     /// Loads the metadata of the columns and returns their common number of rows.

@@ -14,7 +14,7 @@ use arrow_array::RecordBatch;
 use bytes::Bytes;
 
 use super::columns::LayoutColumns;
-use super::leaf_read::{LeafRead, leaf_column};
+use super::leaf_read::{LeafRead, PageRead, leaf_column};
 use crate::budget::Budget;
 use crate::codec::Scratch;
 use crate::error::{Error, Locate, Result};
@@ -78,6 +78,16 @@ impl LayoutRead {
     /// The spans of the file whose bytes are needed next; none when the read is complete.
     pub(in crate::read) fn spans(&self) -> &[Span] {
         &self.spans
+    }
+
+    /// Whether the spans are those of rows: with the indexes of pages only whole pages come.
+    pub(in crate::read) fn brings_rows(&self) -> bool {
+        let is_whole = |read: &LeafRead, page_read: &PageRead| {
+            let page = read.column.page(page_read.page);
+            page_read.index.is_none() && page.is_ok_and(|page| page_read.whole(page).is_some())
+        };
+        let is_read = |read: &LeafRead| read.pages.iter().all(|page| is_whole(read, page));
+        self.stage != Stage::Indexes || self.leaves.iter().all(is_read)
     }
 
     /// Takes the bytes of [`LayoutRead::spans`], in the same order.

@@ -6,33 +6,34 @@
 use std::fs::File;
 use std::num::NonZeroU64;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Advice, fadvise};
 
-use super::coalesce::coalesce;
+use super::ahead::Device;
 use super::disk::fill;
+use crate::set_once::SetOnce;
 use crate::span::Span;
 
-/// A gap of this many bytes costs a device less than one more request.
-const GAP_BYTES: u64 = 16 << 10;
-/// Spans no further apart that together have so many bytes are a stream: there the system reads ahead by itself, and
-/// in larger pieces than one could ask for.
-const NEAR_BYTES: u64 = 64 << 10;
-const STREAM_BYTES: u64 = 256 << 10;
-/// The system may look at no more of what is announced at once. Smaller pieces are slower: a device is asked for each.
-const ANNOUNCED_BYTES: u64 = 1 << 20;
 /// A read that takes longer has waited for a device, and each KiB of it so much more.
 const WAITED: Duration = Duration::from_micros(20);
 const WAITED_PER_KIB: Duration = Duration::from_nanos(300);
 
 /// The cache through which a file is read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PageCache {
     /// Whether the file system has refused to say what is in memory, as those of networks, overlays and of memory
     /// do. Then the time that reads take has to tell.
     is_silent: AtomicBool,
+    device: SetOnce<Device>,
+}
+
+impl Default for PageCache {
+    fn default() -> Self {
+        Self { is_silent: AtomicBool::new(false), device: SetOnce::new() }
+    }
 }
 
 impl PageCache {
@@ -52,8 +53,7 @@ impl PageCache {
         fill(file, buffer, len, at).is_ok() && start.elapsed() < patience
     }
 
-    /// Whether the spans are in memory, as far as the file system tells: the ends of the first and the last one stand
-    /// for all.
+    /// Whether the spans are in memory: the ends of the first and the last one stand for all.
     pub(super) fn has(&self, file: &File, spans: &[Span]) -> bool {
         let mut ends = spans.first().into_iter().chain(spans.last());
         ends.all(|span| self.has_end(file, span))
@@ -61,27 +61,40 @@ impl PageCache {
 
     fn has_end(&self, file: &File, span: &Span) -> bool {
         let mut byte = Vec::with_capacity(1);
-        !self.is_silent.load(Ordering::Relaxed)
-            && read_cached(file, &mut byte, 1, span.end().saturating_sub(1)).is_ok()
+        self.read(file, &mut byte, 1, span.end().saturating_sub(1))
+    }
+
+    /// What the system does for the device of the file.
+    pub(super) fn device(&self, file: &File) -> Device {
+        self.device.set_with(|| device(file)).copied().unwrap_or_default()
     }
 }
 
-/// Has the device asked for all spans together, without waiting for them.
-pub(super) fn announce(file: &File, spans: &[Span]) {
-    let near = coalesce(spans, NEAR_BYTES, u64::MAX).reads;
-    let mean = Span::total(&near).checked_div(near.len() as u64);
-    if mean.is_none_or(|mean| mean >= STREAM_BYTES) {
-        return;
-    }
-    for span in coalesce(spans, GAP_BYTES, u64::MAX).reads {
-        let mut start = span.start();
-        while let Some(len) = NonZeroU64::new(span.end().saturating_sub(start).min(ANNOUNCED_BYTES))
-        {
-            // It is a hint: where it is not taken, reads take longer.
-            let _ = fadvise(file, start, Some(len), Advice::WillNeed);
-            start = start.saturating_add(len.get());
-        }
-    }
+/// Has the device asked for a span, without waiting for it.
+pub(super) fn will_need(file: &File, span: Span) {
+    let Some(len) = NonZeroU64::new(span.len()) else { return };
+    // It is a hint: where it is not taken, reads take longer.
+    let _ = fadvise(file, span.start(), Some(len), Advice::WillNeed);
+}
+
+/// What the system says of a device. A file system that is on none of its own, or on several, has what is usual.
+fn device(file: &File) -> Device {
+    let Ok(metadata) = file.metadata() else { return Device::default() };
+    let (major, minor) = (libc::major(metadata.dev()), libc::minor(metadata.dev()));
+    let bytes = |queue: &str, name: &str| {
+        let path = format!("/sys/dev/block/{major}:{minor}/{queue}/{name}");
+        let kib = std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok()?;
+        Some(kib.saturating_mul(1024))
+    };
+    // A partition has the queue of its disk.
+    let found = ["queue", "../queue"]
+        .into_iter()
+        .find_map(|queue| Some((bytes(queue, "read_ahead_kb")?, bytes(queue, "max_sectors_kb")?)));
+    found.map_or_else(Device::default, |(read_ahead_bytes, max_request)| Device {
+        // The rest of what is announced at once is dropped.
+        step_bytes: read_ahead_bytes.max(max_request),
+        read_ahead_bytes,
+    })
 }
 
 /// Adds to a buffer, up to `len` bytes, what of the file is in memory from `at` on, or says why there is nothing.
@@ -105,6 +118,7 @@ fn read_cached(file: &File, buffer: &mut Vec<u8>, len: usize, at: u64) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::blocking::ahead::Ahead;
     use crate::read::blocking::disk::FileSource;
     use crate::read::blocking::source::Source;
 
@@ -136,13 +150,13 @@ mod tests {
         let mut first = Vec::with_capacity(100);
         let was_there = cache.read(&file, &mut first, 100, 0);
         if cache.is_silent.load(Ordering::Relaxed) {
-            // Nothing is known, so everything is announced, and time tells what was waited for.
-            assert_eq!((in_memory(), first.as_slice()), (0, &bytes[..100]));
+            // Only the time that reads take tells what was waited for.
+            assert_eq!(first.as_slice(), &bytes[..100]);
         } else {
             assert!(!was_there && first.is_empty(), "it was evicted");
             evict(&file);
             assert_eq!(in_memory(), 0);
-            announce(&file, &spans);
+            Ahead::of_take(&spans, cache.device(&file)).pass(&file, 0);
             let start = Instant::now();
             while in_memory() < spans.len() && start.elapsed() < Duration::from_secs(20) {
                 std::thread::sleep(Duration::from_millis(1));
@@ -154,6 +168,53 @@ mod tests {
         cache.read(&file, &mut again, 100, 0);
         assert_eq!((first.as_slice(), again.as_slice()), (&bytes[..100], &bytes[..100]));
         std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn what_is_in_memory_is_not_announced() {
+        let (path, bytes) = cold_file("warm");
+        let source = FileSource::open(&path).unwrap();
+        let is_announced = source.ahead(&pieces()).is_some();
+        let is_silent = source.cache.is_silent.load(Ordering::Relaxed);
+        assert!(is_announced || is_silent, "it was evicted");
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+        for silent in [false, true] {
+            source.cache.is_silent.store(silent, Ordering::Relaxed);
+            // One of many: the machine may have been busy for as long as a device takes.
+            let is_there = |_| source.ahead(&pieces()).is_none();
+            assert!((0..100).any(is_there), "silent: {silent}");
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_source_knows_that_it_has_waited() {
+        let (path, bytes) = cold_file("waited");
+        let whole = [Span::new(0, bytes.len() as u64).unwrap()];
+        let source = FileSource::open(&path).unwrap();
+        assert!(!source.has_waited());
+        assert_eq!(source.read(&whole).unwrap(), [bytes.as_slice()]);
+        if !source.cache.is_silent.load(Ordering::Relaxed) {
+            assert!(source.has_waited(), "it was evicted");
+        }
+        // Announcements that bring nothing end.
+        (0..100).for_each(|_| source.announce(&pieces(), &[]));
+        assert!(!source.has_waited());
+        let warm = FileSource::open(&path).unwrap();
+        assert_eq!(warm.read(&whole).unwrap(), [bytes.as_slice()]);
+        if !warm.cache.is_silent.load(Ordering::Relaxed) {
+            assert!(!warm.has_waited());
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn the_device_is_known_where_there_is_one() {
+        let file = File::open(std::env::current_exe().unwrap()).unwrap();
+        let found = device(&file);
+        assert!(found.step_bytes >= found.read_ahead_bytes, "{found:?}");
+        let nowhere = device(&File::open("/proc/self/status").unwrap());
+        assert_eq!(nowhere, Device::default());
     }
 
     #[test]

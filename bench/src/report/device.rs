@@ -1,0 +1,155 @@
+//! lancet beside the device: what a cold call takes, and what the device takes at least for what the call reads.
+
+use std::fmt::Write;
+
+use super::digits;
+use crate::cold::{MAX_DEPTH, SEQUENTIAL, scattered_name};
+use crate::results::{Cell, Metric, Results};
+
+/// Takes are to stay below so many times what the device takes, and below this share of what the best peer takes.
+const TAKE_OF_LIMIT: f64 = 1.5;
+const TAKE_OF_PEER: f64 = 0.5;
+/// Scans are to run at this share of the speed of reads one after the other.
+const SCAN_OF_SPEED: f64 = 0.9;
+
+/// What the device does.
+struct Device {
+    /// Seconds for each of many short reads that are asked for together.
+    read: f64,
+    /// Bytes a second, one after the other.
+    speed: f64,
+}
+
+impl Device {
+    fn of(results: &Results) -> Option<Self> {
+        let value = |name: &str| {
+            results.limits.iter().find(|limit| limit.name == name).map(|limit| limit.value)
+        };
+        let read = value(&scattered_name(4 << 10, MAX_DEPTH))? * 1e-6;
+        Some(Self { read, speed: value(SEQUENTIAL)? * 1e9 })
+    }
+
+    /// The least time for the reads of a call.
+    fn limit(&self, cell: &Cell) -> f64 {
+        (cell.reads as f64 * self.read).max(cell.read_bytes as f64 / self.speed)
+    }
+}
+
+/// What a metric aims at: a multiple of the limit, and a share of the best peer.
+fn aims(metric: Metric) -> [Option<f64>; 2] {
+    match metric {
+        Metric::Take100 | Metric::Take10k => [Some(TAKE_OF_LIMIT), Some(TAKE_OF_PEER)],
+        Metric::Scan | Metric::ScanAll => [Some(1.0 / SCAN_OF_SPEED), None],
+        _ => [None, None],
+    }
+}
+
+/// A ratio, bold where its aim is missed.
+fn shown(ratio: f64, aim: Option<f64>) -> String {
+    let figure = digits(ratio);
+    if aim.is_some_and(|aim| ratio > aim) { format!("**{figure}**") } else { figure }
+}
+
+/// What lancet takes on cold files, in multiples of the limit and of what the best peer takes.
+pub fn beside(text: &mut String, results: &Results) {
+    let Some(device) = Device::of(results) else { return };
+    let _ = writeln!(
+        text,
+        "## lancet beside the device\n\n\
+         The limit is what the device takes at least for what the call reads: its read calls, {MAX_DEPTH} at a time, or its \
+         bytes, one after the other, whichever is more. Bold: an aim is missed. Takes of 100 and 10,000 rows aim at \
+         ≤ {TAKE_OF_LIMIT} of the limit and ≤ {TAKE_OF_PEER} of the best peer, full scans at ≥ {SCAN_OF_SPEED} of the \
+         speed of reads one after the other (≤ {} of the limit).\n\n\
+         | call | table | ms | limit, ms | of the limit | of the best peer |\n|---|---|---:|---:|---:|---:|",
+        digits(1.0 / SCAN_OF_SPEED)
+    );
+    for metric in Metric::COLD {
+        for table in &results.tables {
+            let Some(cell) = results.cell(&table.name, "lancet", metric) else { continue };
+            let (limit, [of_limit, of_peer]) = (device.limit(cell), aims(metric));
+            let peer = results.best(&table.name, metric, |name| name != "lancet");
+            let peer = peer.map_or("–".into(), |(name, value)| {
+                format!("{} {name}", shown(cell.value / value, of_peer))
+            });
+            // A call that reads nothing has no limit.
+            let ratio =
+                if limit > 0.0 { shown(cell.value / limit, of_limit) } else { "–".into() };
+            let (ms, limit) = (digits(cell.value * 1e3), digits(limit * 1e3));
+            let (title, table) = (metric.title(), &table.name);
+            let _ = writeln!(text, "| {title} | {table} | {ms} | {limit} | {ratio} | {peer} |");
+        }
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{Kind, Limit, TableNote};
+
+    fn cell(contender: &str, metric: Metric, value: f64, reads: u64, read_bytes: u64) -> Cell {
+        Cell {
+            table: "t".into(),
+            contender: contender.into(),
+            metric,
+            value,
+            cpu: 0.0,
+            quartiles: [0.0; 2],
+            samples: 1,
+            reads,
+            read_bytes,
+        }
+    }
+
+    fn results(cells: Vec<Cell>) -> Results {
+        let limit = |name: String, value| Limit { name, value, unit: String::new() };
+        Results {
+            processor: String::new(),
+            cores: 2,
+            quick: false,
+            kind: Kind::Cold,
+            load: [0.0; 2],
+            seconds: 0.0,
+            limits: vec![
+                limit(scattered_name(4 << 10, MAX_DEPTH), 10.0),
+                limit(SEQUENTIAL.into(), 2.0),
+            ],
+            tables: vec![TableNote {
+                name: "t".into(),
+                rows: 1,
+                columns: 1,
+                arrow_bytes: 1,
+                column: "c".into(),
+                take_rows: 1,
+            }],
+            cells,
+        }
+    }
+
+    #[test]
+    fn the_slower_of_both_limits_counts_and_missed_aims_are_bold() {
+        let mut text = String::new();
+        beside(
+            &mut text,
+            &results(vec![
+                // 100 reads of 10 us, far more than their bytes take.
+                cell("lancet", Metric::Take100, 2e-3, 100, 400_000),
+                cell("vortex", Metric::Take100, 5e-3, 500, 400_000),
+                // 200 MB at 2 GB/s.
+                cell("lancet", Metric::Scan, 0.11, 10, 200_000_000),
+            ]),
+        );
+        let take = "| take 100 rows, open reader | t | 2.00 | 1.00 | **2.00** | 0.400 vortex |";
+        assert!(text.contains(take), "{text}");
+        assert!(text.contains("| full scan, 1 core | t | 110 | 100 | 1.10 | – |"), "{text}");
+    }
+
+    #[test]
+    fn without_limits_there_is_nothing_to_say() {
+        let mut results = results(vec![cell("lancet", Metric::Scan, 1.0, 1, 1)]);
+        results.limits.clear();
+        let mut text = String::new();
+        beside(&mut text, &results);
+        assert_eq!(text, "");
+    }
+}
