@@ -30,9 +30,9 @@ pub(crate) fn can_run_again(error: &Error) -> bool {
 impl<S: Storage> Opened<S> {
     /// The newest version of the same table or branch.
     pub(crate) async fn newest(&self) -> Result<Self> {
-        let main = self.refs_root();
-        let at = self.branch().map_or(At::Latest, |branch| At::Branch(branch.to_owned()));
-        Self { main, ..self.clone() }.checkout(&at).await
+        // The folder of a branch holds its versions as that of a table does, also if it was copied to another place.
+        let at = Self { main: self.root.clone(), ..self.clone() }.checkout(&At::Latest).await?;
+        Ok(Self { main: self.refs_root(), ..at })
     }
 
     pub(crate) fn schema_before(&self) -> SchemaBefore<'_> {

@@ -177,6 +177,7 @@ mod table;
 mod take;
 pub mod transaction;
 mod unknown;
+mod taken_manifests;
 mod verify;
 mod version_file;
 mod write;
@@ -186,6 +187,10 @@ mod zone_maps;
 
 #[cfg(test)]
 mod fault_tests;
+#[cfg(test)]
+mod blob_update_tests;
+#[cfg(all(test, unix))]
+mod branch_folder_tests;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
