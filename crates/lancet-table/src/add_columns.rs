@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
-use crate::alter::{MAX_RUNS, can_run_again};
+use crate::alter::Tries;
 use crate::columns::TableColumns;
 use crate::data_file::DataFile;
 use crate::data_writer::{NewDataFile, remove_files};
@@ -47,19 +47,19 @@ impl<S: Storage> Opened<S> {
         options: &TableWriteOptions,
     ) -> Result<Self> {
         let mut at = if runs == Runs::One { self.clone() } else { self.newest().await? };
-        for run in 1.. {
+        let mut tries = Tries::default();
+        loop {
             let added = fields_of(&new, at.storage_version(options)?, at.next_field_id()?)?;
             let fields = at.schema_before().with_added(added.clone())?;
             let from = from.clone();
             let files = at.write_columns(&new, &added, from, &mut values, options).await?;
             match at.commit_columns(files, fields, options).await {
-                Err(error) if can_run_again(&error) && runs == Runs::Many && run < MAX_RUNS => {
+                Err(error) if runs == Runs::Many && tries.again_after(&error) => {
                     at = at.newest().await?;
                 }
                 done => return done,
             }
         }
-        Ok(at)
     }
 
     /// Gives a column another type; `convert` makes the new values of the old ones.
@@ -70,8 +70,8 @@ impl<S: Storage> Opened<S> {
         mut convert: impl FnMut(&ArrayRef) -> Result<ArrayRef>,
         options: &TableWriteOptions,
     ) -> Result<Self> {
-        let mut at = self.newest().await?;
-        for run in 1.. {
+        let (mut at, mut tries) = (self.newest().await?, Tries::default());
+        loop {
             let node = at.schema_before().column(name)?;
             if matches!(node.kind, Kind::Blob | Kind::BlobV2) {
                 return Err(Error::invalid(format!(
@@ -95,11 +95,10 @@ impl<S: Storage> Opened<S> {
             let from = TableColumns::from([name]);
             let files = at.write_columns(&new, &added, from, &mut values, options).await?;
             match at.commit_columns(files, fields, options).await {
-                Err(error) if can_run_again(&error) && run < MAX_RUNS => at = at.newest().await?,
+                Err(error) if tries.again_after(&error) => at = at.newest().await?,
                 done => return done,
             }
         }
-        Ok(at)
     }
 
     /// Commits fragments with more files; if that fails, the files go.
