@@ -18,10 +18,12 @@ use crate::commit::put_deletions;
 use crate::data_writer::{FragmentWriter, remove_files};
 use crate::deletion::DELETIONS_DIR;
 use crate::error::{Error, Problem, Result};
+use crate::live_rows::{BLOB_BYTES, is_too_large};
 use crate::file_schema::FileSchema;
 use crate::fragment::Fragment;
 use crate::opening::Opened;
-use crate::rebase::{NewDeletionFile, Pending};
+use crate::read::Reads;
+use crate::rebase::Pending;
 use crate::row_ids::Stored;
 use crate::row_source::{Nothing, RowSource};
 use crate::storage::Storage;
@@ -275,11 +277,27 @@ impl<S: Storage> Opened<S> {
         };
         *done = end;
         // Of no columns nothing has to be read.
-        let known = match others.schema().fields().is_empty() {
-            true => RecordBatch::new_empty(others.schema()),
-            false => self.take_rows(these, others).await?,
-        };
-        writer.write(&whole_rows(schema, &[batch, &known], batch.num_rows())?).await
+        if others.schema().fields().is_empty() {
+            return writer.write(&whole_rows(schema, &[batch], batch.num_rows())?).await;
+        }
+        let limit = self.reads.memory_limit;
+        // Last one first. Blobs tell their sizes only when they are looked at, and before they are read.
+        let mut parts = vec![0..these.len()];
+        while let Some(part) = parts.pop() {
+            let rows = these.get(part.clone()).unwrap_or_default();
+            let known = match self.take_rows(rows, others, limit.min(BLOB_BYTES)).await {
+                Err(error) if is_too_large(&error) && rows.len() > 1 => {
+                    let middle = part.start.midpoint(part.end);
+                    parts.extend([middle..part.end, part.start..middle]);
+                    continue;
+                }
+                Err(error) if is_too_large(&error) => self.take_rows(rows, others, limit).await?,
+                read => read?,
+            };
+            let given = batch.slice(part.start, rows.len());
+            writer.write(&whole_rows(schema, &[&given, &known], rows.len())?).await?;
+        }
+        Ok(())
     }
 
     /// The rows whose addresses a batch has.
@@ -294,8 +312,13 @@ impl<S: Storage> Opened<S> {
         Ok(rows)
     }
 
-    /// Columns of some rows, in their order.
-    async fn take_rows(&self, wanted: &[Wanted], columns: &TableProjection) -> Result<RecordBatch> {
+    /// Columns of some rows, in their order. Blobs may have so many bytes.
+    async fn take_rows(
+        &self,
+        wanted: &[Wanted],
+        columns: &TableProjection,
+        limit: u64,
+    ) -> Result<RecordBatch> {
         let (groups, positions) = grouped(wanted);
         let mut batches = Vec::with_capacity(groups.len());
         for group in groups {
@@ -315,7 +338,7 @@ impl<S: Storage> Opened<S> {
             let rows = usize::try_from(rows).unwrap_or(usize::MAX).min(left.len());
             let (these, later) = left.split_at_checked(rows).unwrap_or((left, &[]));
             left = later;
-            let known = self.take_rows(these, &columns).await?;
+            let known = self.take_rows(these, &columns, self.reads.memory_limit).await?;
             let mut numbers = known.columns().iter().filter_map(|array| {
                 Some(array.as_primitive_opt::<UInt64Type>()?.values().to_vec())
             });
