@@ -14,13 +14,11 @@ use lancet_row_ids::{RowIdSequence, RowVersionSequence};
 
 use crate::chosen_rows::{TableRows, offsets_of};
 use crate::columns::{CREATED_AT_VERSION, ROW_ADDRESS, ROW_ID, TableProjection};
-use crate::commit::put_deletions;
-use crate::data_writer::{FragmentWriter, remove_files};
-use crate::deletion::DELETIONS_DIR;
+use crate::data_writer::FragmentWriter;
 use crate::error::{Error, Problem, Result};
-use crate::live_rows::{BLOB_BYTES, is_too_large};
 use crate::file_schema::FileSchema;
 use crate::fragment::Fragment;
+use crate::live_rows::{BLOB_BYTES, is_too_large};
 use crate::opening::Opened;
 use crate::read::Reads;
 use crate::rebase::Pending;
@@ -29,7 +27,7 @@ use crate::row_source::{Nothing, RowSource};
 use crate::storage::Storage;
 use crate::take::{Wanted, grouped, in_order};
 use crate::transaction::{Delete, Operation, Update};
-use crate::write::{TableChange, is_certain};
+use crate::write::{TableChange, unless_lost};
 use crate::write_options::TableWriteOptions;
 
 /// Which rows get new values.
@@ -89,8 +87,8 @@ impl<S: Storage> Opened<S> {
             ..Delete::default()
         };
         let mut pending = Pending::new(self.transaction(Operation::Delete(delete)));
-        pending.removed = removal.removed;
-        let opened = self.commit_rows(pending, &removal.files, options).await?;
+        (pending.removed, pending.files) = (removal.removed, removal.files);
+        let opened = self.commit(pending, options).await?;
         change.version = opened.manifest().version;
         Ok((opened, change))
     }
@@ -159,16 +157,8 @@ impl<S: Storage> Opened<S> {
         if new.is_empty() && moved.deleted.is_empty() {
             return Ok((self.clone(), change));
         }
-        let opened = self.commit_update(&moved, &mut new, changed.fields, options).await;
-        let opened = match opened {
-            Ok(opened) => opened,
-            Err(error) => {
-                if is_certain(&error) {
-                    remove_files(self.storage(), &self.root, &new).await;
-                }
-                return Err(error);
-            }
-        };
+        let committed = self.commit_update(&moved, &mut new, changed.fields, options).await;
+        let opened = unless_lost(self.storage(), &self.root, &new, committed).await?;
         let version = opened.manifest().version;
         Ok((opened, TableChange { version, ..change }))
     }
@@ -192,31 +182,8 @@ impl<S: Storage> Opened<S> {
             ..Update::default()
         };
         let mut pending = Pending::new(self.transaction(Operation::Update(update)));
-        pending.removed = removal.removed;
-        self.commit_rows(pending, &removal.files, options).await
-    }
-
-    /// Writes deletion files and commits; takes back what was written for nothing.
-    async fn commit_rows(
-        &self,
-        pending: Pending,
-        files: &[NewDeletionFile],
-        options: &TableWriteOptions,
-    ) -> Result<Self> {
-        let committed = async {
-            for file in files {
-                put_deletions(self.storage(), &self.root, file).await?;
-            }
-            self.commit(pending, options).await
-        };
-        let committed = committed.await;
-        if committed.as_ref().is_err_and(is_certain) {
-            for file in files {
-                let name = file.file.file_name(file.fragment);
-                let _ = self.storage().delete(&self.root.join(DELETIONS_DIR).join(name)).await;
-            }
-        }
-        committed
+        (pending.removed, pending.files) = (removal.removed, removal.files);
+        self.commit(pending, options).await
     }
 
     /// Writes the new versions of rows: columns that are given, and of the others what the rows hold now.
@@ -321,9 +288,13 @@ impl<S: Storage> Opened<S> {
     ) -> Result<RecordBatch> {
         let (groups, positions) = grouped(wanted);
         let mut batches = Vec::with_capacity(groups.len());
+        let mut reads = Reads { memory_limit: limit, ..self.reads.clone() };
         for group in groups {
             let rows = Rows::List(group.offsets);
-            batches.push(self.reads.read(group.place, columns, &rows).await?);
+            let batch = reads.read(group.place, columns, &rows).await?;
+            let taken = batch.get_array_memory_size() as u64;
+            reads.memory_limit = reads.memory_limit.saturating_sub(taken);
+            batches.push(batch);
         }
         in_order(batches, &positions, columns)
     }
