@@ -183,16 +183,30 @@ fn was_told(told: &Result<()>, is_done: bool, what: &str) -> bool {
     true
 }
 
+/// Has one do so many requests, then another one everything, then the first one the rest. Whether there was a rest.
+fn interrupted(requests: usize, mut slow: Work<'_>, mut fast: Work<'_>) -> bool {
+    let goes_on = |work: &mut Work<'_>| {
+        work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending()
+    };
+    for _ in 0..requests {
+        if !goes_on(&mut slow) {
+            return false;
+        }
+    }
+    while goes_on(&mut fast) {}
+    while goes_on(&mut slow) {}
+    true
+}
+
 /// The same with a tag on the version before: that it is there is no proof that nothing was cleaned up behind it. One
 /// deletes a row and is slow, another one deletes rows of the same fragment twice and cleans up.
 #[test]
 fn what_is_deleted_is_not_in_a_hole_behind_a_tag() {
-    let store = prepared(true);
-    ready(open(&store).unwrap().create_tag("base")).unwrap();
+    let origin = prepared(true);
+    ready(open(&origin).unwrap().create_tag("base")).unwrap();
     let mut doubts = 0;
-    for seed in 0..1500 {
-        let (store, mut dice) = (store.copied(), Dice::of_seed(seed));
-        let what = format!("seed {seed}");
+    for requests in 0.. {
+        let (store, what) = (origin.copied(), format!("after {requests} requests"));
         let mut told = None;
         let slow = async {
             let table = opened(&store, At::Latest).await.unwrap();
@@ -208,22 +222,23 @@ fn what_is_deleted_is_not_in_a_hole_behind_a_tag() {
             }
             table.cleanup(&everything()).await.unwrap();
         };
-        together(&mut dice, vec![Box::pin(slow), Box::pin(fast)]);
+        if !interrupted(requests, Box::pin(slow), Box::pin(fast)) {
+            break;
+        }
         let found = contents(&check_all(&what, &store)).unwrap();
         doubts += usize::from(!was_told(&told.unwrap(), !found.contains_key(&4), &what));
     }
-    assert!(doubts < 20, "{doubts} in doubt");
+    assert!(doubts > 0 && doubts < 10, "{doubts} in doubt");
 }
 
 /// The same with columns.
 #[test]
 fn what_is_renamed_is_not_in_a_hole_behind_a_tag() {
-    let store = origin(true);
-    ready(open(&store).unwrap().create_tag("base")).unwrap();
+    let origin = origin(true);
+    ready(open(&origin).unwrap().create_tag("base")).unwrap();
     let mut doubts = 0;
-    for seed in 0..1500 {
-        let (store, mut dice) = (store.copied(), Dice::of_seed(seed));
-        let what = format!("seed {seed}");
+    for requests in 0.. {
+        let (store, what) = (origin.copied(), format!("after {requests} requests"));
         let mut told = None;
         let slow = async {
             let table = opened(&store, At::Latest).await.unwrap();
@@ -237,12 +252,14 @@ fn what_is_renamed_is_not_in_a_hole_behind_a_tag() {
             }
             table.cleanup(&everything()).await.unwrap();
         };
-        together(&mut dice, vec![Box::pin(slow), Box::pin(fast)]);
+        if !interrupted(requests, Box::pin(slow), Box::pin(fast)) {
+            break;
+        }
         let table = check_all(&what, &store);
         let is_done = table.reads.snapshot.schema.arrow.column_with_name("y").is_some();
         doubts += usize::from(!was_told(&told.unwrap(), is_done, &what));
     }
-    assert!(doubts < 20, "{doubts} in doubt");
+    assert!(doubts > 0 && doubts < 10, "{doubts} in doubt");
 }
 
 /// A cleanup that fails half-way has put back what got a name.
