@@ -19,11 +19,13 @@ use crate::error::{Error, Result};
 pub(crate) fn conform(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
     let conformed = conform_type(array, field, path)?;
     if !field.is_nullable() && conformed.logical_null_count() > 0 {
-        return Err(Error::invalid(format!(
-            "column `{path}` must not be null, but rows have nulls"
-        )));
+        return Err(nulls_in(path));
     }
     Ok(conformed)
+}
+
+fn nulls_in(path: &str) -> Error {
+    Error::invalid(format!("column `{path}` must not be null, but rows have nulls"))
 }
 
 fn conform_type(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
@@ -53,7 +55,10 @@ fn conform_type(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef>
             let values = conform_type(list.values(), item, path)?;
             let nulls = list.nulls().cloned();
             let made = FixedSizeListArray::try_new(item.clone(), *size, values, nulls);
-            Arc::new(made.map_err(|error| Error::invalid(format!("column `{path}`: {error}")))?)
+            Arc::new(made.map_err(|error| match item.is_nullable() {
+                true => Error::from(error),
+                false => nulls_in(path),
+            })?)
         }
         (Map(..), Map(entries, sorted)) => conform_map(array.as_map(), entries, *sorted, path)?,
         (Utf8 | LargeUtf8 | Utf8View, Utf8) => {
@@ -350,7 +355,8 @@ mod tests {
         let given = Arc::new(FixedSizeListArray::new(item, 2, values, nulls)) as ArrayRef;
         let item = Arc::new(Field::new("item", DataType::Int32, false));
         let field = Field::new("c", DataType::FixedSizeList(item, 2), true);
-        assert!(conform(&given, &field, "c").is_err());
+        let refused = conform(&given, &field, "c").unwrap_err().to_string();
+        assert_eq!(refused, "column `c` must not be null, but rows have nulls");
         let got = conform(&given.slice(1, 2), &field, "c").unwrap();
         assert_eq!(got.data_type(), field.data_type());
         assert_eq!((got.len(), got.is_null(1)), (2, true));
