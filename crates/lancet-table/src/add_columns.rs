@@ -7,10 +7,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
-use crate::alter::{MAX_RUNS, can_run_again};
+use crate::alter::Tries;
 use crate::columns::TableColumns;
 use crate::data_file::DataFile;
-use crate::data_writer::{NewDataFile, remove_files};
+use crate::data_writer::{NewDataFile, remove_file};
 use crate::error::{Error, Result};
 use crate::expand::Expansion;
 use crate::fields::Field;
@@ -21,7 +21,7 @@ use crate::new_values::{Made, NewValues, checked};
 use crate::opening::Opened;
 use crate::schema::Kind;
 use crate::storage::Storage;
-use crate::write::is_certain;
+use crate::write::unless_lost;
 use crate::write_options::{TableWriteOptions, WriteProgress};
 
 /// Whether the work may be done again on a newer version.
@@ -47,19 +47,19 @@ impl<S: Storage> Opened<S> {
         options: &TableWriteOptions,
     ) -> Result<Self> {
         let mut at = if runs == Runs::One { self.clone() } else { self.newest().await? };
-        for run in 1.. {
+        let mut tries = Tries::default();
+        loop {
             let added = fields_of(&new, at.storage_version(options)?, at.next_field_id()?)?;
             let fields = at.schema_before().with_added(added.clone())?;
             let from = from.clone();
             let files = at.write_columns(&new, &added, from, &mut values, options).await?;
             match at.commit_columns(files, fields, options).await {
-                Err(error) if can_run_again(&error) && runs == Runs::Many && run < MAX_RUNS => {
+                Err(error) if runs == Runs::Many && tries.again_after(&error) => {
                     at = at.newest().await?;
                 }
                 done => return done,
             }
         }
-        Ok(at)
     }
 
     /// Gives a column another type; `convert` makes the new values of the old ones.
@@ -70,8 +70,8 @@ impl<S: Storage> Opened<S> {
         mut convert: impl FnMut(&ArrayRef) -> Result<ArrayRef>,
         options: &TableWriteOptions,
     ) -> Result<Self> {
-        let mut at = self.newest().await?;
-        for run in 1.. {
+        let (mut at, mut tries) = (self.newest().await?, Tries::default());
+        loop {
             let node = at.schema_before().column(name)?;
             if matches!(node.kind, Kind::Blob | Kind::BlobV2) {
                 return Err(Error::invalid(format!(
@@ -95,11 +95,10 @@ impl<S: Storage> Opened<S> {
             let from = TableColumns::from([name]);
             let files = at.write_columns(&new, &added, from, &mut values, options).await?;
             match at.commit_columns(files, fields, options).await {
-                Err(error) if can_run_again(&error) && run < MAX_RUNS => at = at.newest().await?,
+                Err(error) if tries.again_after(&error) => at = at.newest().await?,
                 done => return done,
             }
         }
-        Ok(at)
     }
 
     /// Commits fragments with more files; if that fails, the files go.
@@ -109,25 +108,21 @@ impl<S: Storage> Opened<S> {
         fields: Vec<Field>,
         options: &TableWriteOptions,
     ) -> Result<Self> {
-        let mut fragments = self.manifest().fragments.clone();
-        for (place, file) in &files {
-            if let Some(fragment) = fragments.get_mut(*place) {
-                // Tables of the oldest writers do not tell it.
-                fragment.physical_rows = Some(self.reads.physical_rows(*place).await?);
-                fragment.files.push(file.clone());
+        let committed = async {
+            let mut fragments = self.manifest().fragments.clone();
+            for (place, file) in &files {
+                if let Some(fragment) = fragments.get_mut(*place) {
+                    // Tables of the oldest writers do not tell it.
+                    fragment.physical_rows = Some(self.reads.physical_rows(*place).await?);
+                    fragment.files.push(file.clone());
+                }
             }
-        }
-        let merge = self.merge(fragments, fields);
-        let committed = self.commit(self.pending(merge), options).await;
-        if committed.as_ref().is_err_and(is_certain) {
-            self.remove_new(files).await;
-        }
-        committed
-    }
-
-    async fn remove_new(&self, files: NewFiles) {
-        let alone = files.into_iter().map(|(_, file)| Fragment::new(file, 0));
-        remove_files(self.storage(), &self.root, &alone.collect::<Vec<_>>()).await;
+            let merge = self.merge(fragments, fields);
+            self.commit(self.pending(merge), options).await
+        };
+        let committed = committed.await;
+        let alone = files.iter().map(|(_, file)| Fragment::new(file.clone(), 0));
+        unless_lost(self.storage(), &self.root, &alone.collect::<Vec<_>>(), committed).await
     }
 
     /// Writes a data file with the new columns for each fragment. On an error there are none.
@@ -140,7 +135,7 @@ impl<S: Storage> Opened<S> {
         options: &TableWriteOptions,
     ) -> Result<NewFiles> {
         let schema = Arc::new(FileSchema::new(added, self.storage_version(options)?)?);
-        let mut files = NewFiles::new();
+        let (mut files, mut begun) = (NewFiles::new(), Vec::new());
         let written = async {
             let mut progress = WriteProgress::default();
             let mut rows = LiveRows::new(self, from, None::<[u32; 0]>).await?;
@@ -151,6 +146,7 @@ impl<S: Storage> Opened<S> {
                 let (storage, schema) = (self.storage(), schema.clone());
                 let mut file =
                     NewDataFile::create(storage, &self.root, schema.clone(), options).await?;
+                begun.push(file.path.clone());
                 while let Some(batch) = rows.next_batch().await? {
                     options.check_cancelled()?;
                     let made = checked(&values.of(&batch).await?, new, batch.num_rows())?;
@@ -171,7 +167,9 @@ impl<S: Storage> Opened<S> {
         match written.await {
             Ok(()) => Ok(files),
             Err(error) => {
-                self.remove_new(files).await;
+                for path in &begun {
+                    remove_file(self.storage(), path).await;
+                }
                 Err(error)
             }
         }

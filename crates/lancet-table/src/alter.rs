@@ -19,20 +19,27 @@ use crate::storage::Storage;
 use crate::transaction::{Merge, Operation, Project, Restore};
 use crate::write_options::TableWriteOptions;
 
-/// How often work is done again because others changed the table meanwhile.
-pub(crate) const MAX_RUNS: usize = 10;
+/// How often work is done because others change the table meanwhile.
+const MAX_RUNS: usize = 10;
 
-/// Whether others were in the way, and it may work on a newer version.
-pub(crate) fn can_run_again(error: &Error) -> bool {
-    matches!(error, Error::Conflict(Conflict { can_retry: true, .. }))
+/// Work that may be done again on a newer version.
+#[derive(Default)]
+pub(crate) struct Tries(usize);
+
+impl Tries {
+    /// Whether others were in the way, so that one more run may work.
+    pub(crate) fn again_after(&mut self, error: &Error) -> bool {
+        self.0 = self.0.saturating_add(1);
+        self.0 < MAX_RUNS && matches!(error, Error::Conflict(Conflict { can_retry: true, .. }))
+    }
 }
 
 impl<S: Storage> Opened<S> {
     /// The newest version of the same table or branch.
     pub(crate) async fn newest(&self) -> Result<Self> {
-        let main = self.refs_root();
-        let at = self.branch().map_or(At::Latest, |branch| At::Branch(branch.to_owned()));
-        Self { main, ..self.clone() }.checkout(&at).await
+        // The folder of a branch holds its versions as that of a table does, also if it was copied to another place.
+        let at = Self { main: self.root.clone(), ..self.clone() }.checkout(&At::Latest).await?;
+        Ok(Self { main: self.refs_root(), ..at })
     }
 
     pub(crate) fn schema_before(&self) -> SchemaBefore<'_> {
@@ -57,16 +64,15 @@ impl<S: Storage> Opened<S> {
         preserves_nullability: bool,
         options: &TableWriteOptions,
     ) -> Result<Self> {
-        let mut at = self.newest().await?;
-        for run in 1.. {
+        let (mut at, mut tries) = (self.newest().await?, Tries::default());
+        loop {
             let fields = change(at.schema_before())?;
             let project = Project { fields, preserves_nullability, ..Project::default() };
             match at.commit(at.pending(Operation::Project(project)), options).await {
-                Err(error) if can_run_again(&error) && run < MAX_RUNS => at = at.newest().await?,
+                Err(error) if tries.again_after(&error) => at = at.newest().await?,
                 done => return done,
             }
         }
-        Ok(at)
     }
 
     /// Says of a column that it is never null, after a look at all of it.
@@ -134,17 +140,16 @@ impl<S: Storage> Opened<S> {
                 "column `{name}` would be null in all rows, but says that it never is"
             )));
         }
-        let mut at = self.newest().await?;
-        for run in 1.. {
+        let (mut at, mut tries) = (self.newest().await?, Tries::default());
+        loop {
             let added = fields_of(new, at.storage_version(options)?, at.next_field_id()?)?;
             let fields = at.schema_before().with_added(added)?;
             let merge = at.merge(at.manifest().fragments.clone(), fields);
             match at.commit(at.pending(merge), options).await {
-                Err(error) if can_run_again(&error) && run < MAX_RUNS => at = at.newest().await?,
+                Err(error) if tries.again_after(&error) => at = at.newest().await?,
                 done => return done,
             }
         }
-        Ok(at)
     }
 
     /// A change of all fragments and of the schema.

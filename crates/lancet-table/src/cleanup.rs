@@ -2,9 +2,8 @@
 //!
 //! 1. Everything that may need a file is read: the versions of the table or branch at hand, those of all other branches,
 //!    tags.
-//! 2. The manifests of expired versions go, some at a time. Whoever gives a version a name in that moment writes the name and
-//!    then looks for the version; so the names are read again behind each removal, and a version that has one by now is put
-//!    back. Either the name is seen here, or its maker sees that the version is gone.
+//! 2. The manifests of expired versions go, some at a time. A version that gets a name in that moment is put back, also if
+//!    something goes wrong: see [`taken_manifests`](crate::taken_manifests).
 //! 3. What was committed since is read, in all branches: it may have brought back what was about to go.
 //! 4. The files go that nothing found so far needs, and that are named by an expired version or older than a week.
 //!
@@ -24,7 +23,8 @@ use crate::names::{Naming, VERSIONS_DIR, VersionName};
 use crate::opening::Opened;
 use crate::put_version::note_latest;
 use crate::refs::{REFS_DIR, TREE_DIR};
-use crate::storage::{Durability, Entry, Storage, put_own, shown};
+use crate::storage::{Entry, Storage, shown};
+use crate::taken_manifests::{TAKEN_AT_ONCE, Taken};
 use crate::transaction::TRANSACTIONS_DIR;
 use crate::version_file::VersionFile;
 
@@ -57,9 +57,6 @@ impl Found {
         attached.map(|(name, _)| name.version)
     }
 }
-
-/// How many manifests go before the names are read again. Their bytes wait in memory meanwhile.
-const REMOVED_AT_ONCE: usize = 50;
 
 /// What is needed, and by which manifests: a second look needs to read only those that are new.
 #[derive(Default)]
@@ -126,31 +123,26 @@ impl<S: Storage> Opened<S> {
         found: &Found,
         goes: Vec<(VersionName, &'a Entry)>,
     ) -> Result<Vec<(VersionName, &'a Entry)>> {
-        let (storage, folder) = (self.storage(), self.root.join(VERSIONS_DIR));
         let mut gone = Vec::with_capacity(goes.len());
         self.note_newest(found).await;
-        for some in goes.chunks(REMOVED_AT_ONCE) {
+        for some in goes.chunks(TAKEN_AT_ONCE) {
             let pinned = self.pinned().await?;
-            let mut removed = Vec::with_capacity(some.len());
-            for (name, entry) in some.iter().filter(|(name, _)| !pinned.contains(&name.version)) {
-                if let Some(file) = self.read_there(&self.root, *name).await? {
-                    storage.delete(&version_path(&self.root, *name)).await?;
-                    removed.push((*name, *entry, file.bytes));
-                }
-            }
+            let names = some.iter().map(|(name, _)| *name);
+            let names = names.filter(|name| !pinned.contains(&name.version)).collect();
+            let (taken, done) = self.take_away(&self.root, names).await;
+            // Where the names cannot be read, any of them may have one.
             let pinned = self.pinned().await;
-            for (name, entry, bytes) in removed {
-                // Where the names cannot be read, any of them may have one.
-                if pinned.as_ref().is_ok_and(|pinned| !pinned.contains(&name.version)) {
-                    gone.push((name, entry));
-                } else {
-                    let path = version_path(&self.root, name);
-                    put_own(storage, &path, bytes, Durability::Synced).await?;
-                }
-            }
+            let is_named = |taken: &Taken| {
+                pinned.as_ref().map_or(true, |pinned| pinned.contains(&taken.name.version))
+            };
+            let (named, left): (Vec<_>, Vec<_>) = taken.into_iter().partition(is_named);
+            let back = self.put_back(named).await;
+            let left: BTreeSet<u64> = left.iter().map(|taken| taken.name.version).collect();
+            gone.extend(some.iter().filter(|(name, _)| left.contains(&name.version)).copied());
+            back.and(done)?;
             pinned?;
         }
-        storage.sync_folder(&folder).await?;
+        self.storage().sync_folder(&self.root.join(VERSIONS_DIR)).await?;
         // A slow writer may have put an older note back.
         self.note_newest(found).await;
         Ok(gone)
@@ -208,11 +200,13 @@ impl<S: Storage> Opened<S> {
             roots.extend(folder.and_then(Path::parent).map(|below| tree.join(below)));
         }
         roots.remove(&self.root);
+        // The open one may be known by another path.
+        roots.remove(&self.branch().map_or(self.main.clone(), |branch| tree.join(branch)));
         Ok(roots.into_iter().collect())
     }
 
     /// The versions of the open table or branch that a tag names or a branch starts from.
-    async fn pinned(&self) -> Result<HashSet<u64>> {
+    pub(crate) async fn pinned(&self) -> Result<HashSet<u64>> {
         let mine = |branch: &Option<String>| branch.as_deref() == self.branch();
         let mut pinned = HashSet::new();
         let tags = self.tags().await?;

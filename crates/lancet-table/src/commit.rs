@@ -7,13 +7,15 @@
 //!
 //! A store may commit and lose its answer. Therefore a version with our own uuid is ours, wherever it is met.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::deletion::DELETIONS_DIR;
+use crate::at_once::{self, Boxed};
+use crate::commit_files::CommitFiles;
 use crate::deletions::Deletions;
 use crate::error::{Conflict, Error, Result};
+use crate::fragment::Fragment;
 use crate::manifest::{Limits, Manifest};
 use crate::names::{Naming, VERSIONS_DIR, VersionName, Versions};
 use crate::next::Next;
@@ -21,8 +23,8 @@ use crate::opening::{Opened, list_versions};
 use crate::paths::Folders;
 use crate::put_version::put_version;
 use crate::random;
-use crate::rebase::{Committed, NewDeletionFile, Pending, Ready, Rebased, rebase};
-use crate::storage::{Durability, Put, Storage, put_own, shown};
+use crate::rebase::{Committed, Pending, Ready, Rebased, rebase};
+use crate::storage::{Put, Storage, shown};
 use crate::transaction::{TRANSACTIONS_DIR, Transaction};
 use crate::version_file::VersionFile;
 use crate::write_options::TableWriteOptions;
@@ -46,13 +48,18 @@ pub(crate) async fn commit_first<S: Storage>(
     let path = root.join(VERSIONS_DIR).join(file_name(next.manifest.version, Naming::V2));
     let bytes = next.into_file(shown(&path), transaction)?.bytes;
     let file = VersionFile::parse(&shown(&path), bytes, &Default::default())?;
-    put_transaction(&storage, &root, &file.manifest, transaction).await?;
     let opened = Opened::first(storage.clone(), root.clone(), file.manifest)?;
-    let new = (opened.manifest(), &file.bytes);
-    match put_version(&storage, &root, new, Naming::V2, transaction).await? {
-        Put::Done => Ok(opened),
-        Put::Taken => Err(already_there(&root)),
-    }
+    let mut files = CommitFiles::new(&storage, &root);
+    let put = async {
+        files.put_transaction(opened.manifest(), transaction).await?;
+        match put_version(&opened, &file.bytes, Naming::V2, transaction).await? {
+            Put::Done => Ok(()),
+            Put::Taken => Err(already_there(&root)),
+        }
+    };
+    let put = put.await;
+    files.settle(put.as_ref().map(|()| opened.manifest())).await;
+    put.map(|()| opened)
 }
 
 /// Somebody has a table there already.
@@ -86,39 +93,11 @@ impl<S: Storage> Opened<S> {
         options: &TableWriteOptions,
     ) -> Result<Self> {
         pending.transaction.properties.extend(options.properties.clone());
-        let mut commit = Commit { at: self, options, checked: self.manifest().version };
-        let begin = Instant::now();
-        let mut slot = SHORTEST_SLOT;
-        for attempt in 0..options.attempts {
-            options.check_cancelled()?;
-            pending = match commit.attempt(pending).await? {
-                Attempt::Done(opened) => return Ok(*opened),
-                Attempt::Lost(pending) => *pending,
-            };
-            if attempt == 0 {
-                let taken = begin.elapsed();
-                let tenth = taken.checked_div(10).unwrap_or_default();
-                slot = taken.saturating_add(tenth).max(SHORTEST_SLOT);
-            }
-            if begin.elapsed() >= options.timeout {
-                break;
-            }
-            let range = 1_u64 << attempt.saturating_add(1).min(MAX_DOUBLINGS);
-            let slots = random::number().checked_rem(range).unwrap_or(0);
-            let wait = slot.saturating_mul(u32::try_from(slots).unwrap_or(1));
-            let left = options.timeout.saturating_sub(begin.elapsed());
-            self.storage().wait(wait.min(left)).await;
-        }
-        self.remove_transaction(&pending.transaction).await;
-        let seconds = begin.elapsed().as_secs();
-        let version = commit.checked.saturating_add(1);
-        Err(Error::Busy { attempts: options.attempts, seconds, version })
-    }
-
-    /// A transaction file that no version names is of no use to anybody.
-    async fn remove_transaction(&self, transaction: &Transaction) {
-        let path = self.root.join(TRANSACTIONS_DIR).join(transaction.file_name());
-        let _ = self.storage().delete(&path).await;
+        let files = CommitFiles::new(self.storage(), &self.root);
+        let mut commit = Commit { at: self, options, checked: self.manifest().version, files };
+        let committed = commit.run(pending).await;
+        commit.files.settle(committed.as_ref().map(Self::manifest)).await;
+        committed
     }
 }
 
@@ -128,6 +107,7 @@ struct Commit<'a, S: Storage> {
     options: &'a TableWriteOptions,
     /// The change goes together with all versions up to this one.
     checked: u64,
+    files: CommitFiles<'a, S>,
 }
 
 enum Attempt<S: Storage> {
@@ -137,6 +117,35 @@ enum Attempt<S: Storage> {
 }
 
 impl<S: Storage> Commit<'_, S> {
+    async fn run(&mut self, mut pending: Pending) -> Result<Opened<S>> {
+        let options = self.options;
+        let (begin, mut slot, mut made) = (Instant::now(), SHORTEST_SLOT, 0_u32);
+        self.files.put_deletions(&std::mem::take(&mut pending.files)).await?;
+        while made < options.attempts {
+            options.check_cancelled()?;
+            pending = match self.attempt(pending).await? {
+                Attempt::Done(opened) => return Ok(*opened),
+                Attempt::Lost(pending) => *pending,
+            };
+            made = made.saturating_add(1);
+            if made == 1 {
+                let taken = begin.elapsed();
+                let tenth = taken.checked_div(10).unwrap_or_default();
+                slot = taken.saturating_add(tenth).max(SHORTEST_SLOT);
+            }
+            if begin.elapsed() >= options.timeout {
+                break;
+            }
+            let range = 1_u64 << made.min(MAX_DOUBLINGS);
+            let slots = random::number().checked_rem(range).unwrap_or(0);
+            let wait = slot.saturating_mul(u32::try_from(slots).unwrap_or(1));
+            let left = options.timeout.saturating_sub(begin.elapsed());
+            self.at.storage().wait(wait.min(left)).await;
+        }
+        let (seconds, version) = (begin.elapsed().as_secs(), self.checked.saturating_add(1));
+        Err(Error::Busy { attempts: made, seconds, version })
+    }
+
     async fn attempt(&mut self, pending: Pending) -> Result<Attempt<S>> {
         let (storage, root) = (self.at.storage(), &self.at.root);
         let versions = list_versions(storage, root, self.at.manifest().branch.as_deref()).await?;
@@ -150,34 +159,38 @@ impl<S: Storage> Commit<'_, S> {
         let naming = versions.naming().unwrap_or(Naming::V2);
         if let Some(ours) = theirs.iter().find(is_ours) {
             let name = VersionName { version: ours.version, naming };
-            let manifest = self.at.version_file(name).await?.manifest;
-            let versions = versions.with(name.version, naming);
-            return Ok(Attempt::Done(Box::new(self.at.moved_to(versions, manifest)?)));
+            return self.found(name, &versions).await;
         }
         let ready = self.rebased(&pending, &latest, &theirs).await?;
-        for file in &ready.files {
-            put_deletions(storage, root, file).await?;
-        }
+        self.files.put_deletions(&ready.files).await?;
         let version = ready.next.manifest.version;
         let path = root.join(VERSIONS_DIR).join(file_name(version, naming));
         let (next, transaction) = (ready.next, &ready.pending.transaction);
         let bytes = next.into_file(shown(&path), transaction)?.bytes;
         // What could not be read again is not written.
         let file = VersionFile::parse(&shown(&path), bytes, &self.at.options.limits)?;
-        put_transaction(storage, root, &file.manifest, transaction).await?;
+        self.files.put_transaction(&file.manifest, transaction).await?;
         let moved = self.at.moved_to(versions.with(version, naming), file.manifest)?;
         self.options.check_cancelled()?;
-        let new = (moved.manifest(), &file.bytes);
-        match put_version(storage, root, new, naming, transaction).await? {
+        match put_version(&moved, &file.bytes, naming, transaction).await? {
             Put::Done => Ok(Attempt::Done(Box::new(moved))),
             Put::Taken => {
                 self.checked = latest.manifest.version;
-                if transaction.read_version != pending.transaction.read_version {
-                    self.at.remove_transaction(&pending.transaction).await;
-                }
                 Ok(Attempt::Lost(Box::new(ready.pending)))
             }
         }
+    }
+
+    /// The table at a version that turned out to be ours. It is committed: what it names must stay, whatever goes wrong.
+    async fn found(&self, name: VersionName, versions: &Versions) -> Result<Attempt<S>> {
+        let moved = async {
+            let manifest = self.at.version_file(name).await?.manifest;
+            self.at.moved_to(versions.clone().with(name.version, name.naming), manifest)
+        };
+        moved.await.map(|moved| Attempt::Done(Box::new(moved))).map_err(|error| {
+            let path = self.at.root.join(VERSIONS_DIR).join(name.file_name());
+            Error::Uncertain { file: shown(&path), version: name.version, source: Box::new(error) }
+        })
     }
 
     /// The change on top of the latest version.
@@ -197,10 +210,7 @@ impl<S: Storage> Commit<'_, S> {
                     known.extend(self.load_deletions(&latest.manifest, &fragments).await?);
                 }
                 Ok(Rebased::Next(ready)) => return Ok(ready),
-                Err(error) => {
-                    self.at.remove_transaction(&pending.transaction).await;
-                    return Err(error);
-                }
+                Err(error) => return Err(error),
             }
         }
     }
@@ -242,6 +252,8 @@ impl<S: Storage> Commit<'_, S> {
         let (at, limits) = (self.at, &self.at.options.limits);
         match read_transaction(at.storage(), &at.root, file, limits).await {
             Ok(Some(transaction)) => Ok(Committed { version, transaction }),
+            // What cannot be read now may be read later.
+            Err(error @ (Error::Io { .. } | Error::Store { .. })) => Err(error),
             _ => Err(unknown_change(ours, version)),
         }
     }
@@ -249,25 +261,32 @@ impl<S: Storage> Commit<'_, S> {
     async fn load_deletions(
         &self,
         latest: &Manifest,
-        fragments: &[u32],
+        fragments: &BTreeSet<u32>,
     ) -> Result<BTreeMap<u32, Deletions>> {
         let folders = Folders::new(&self.at.root, latest, &self.at.options);
-        let mut loaded = BTreeMap::new();
-        for id in fragments {
-            let fragment = latest.fragments.iter().find(|fragment| fragment.id == *id);
-            let file = fragment.and_then(|fragment| fragment.deletion_file.as_ref());
-            let Some((fragment, file)) = fragment.zip(file) else {
-                loaded.insert(*id, Deletions::none());
-                continue;
-            };
-            let path = folders.deletion_file(file.base, &file.file_name(*id))?;
-            let limit = self.at.options.limits.max_metadata_bytes;
-            let bytes = self.at.storage().read(&path, limit).await?;
-            let rows = fragment.physical_rows.unwrap_or(u32::MAX.into());
-            let found = Deletions::of_file(file, &bytes, rows);
-            loaded.insert(*id, found.map_err(|problem| problem.in_file(&shown(&path)))?);
+        let mut loads = Vec::with_capacity(fragments.len());
+        for fragment in &latest.fragments {
+            if fragments.contains(&fragment.id) {
+                loads.push(Box::pin(self.load_deletion(&folders, fragment)) as Boxed<'_, _>);
+            }
         }
-        Ok(loaded)
+        Ok(at_once::all(loads).await?.into_iter().collect())
+    }
+
+    async fn load_deletion(
+        &self,
+        folders: &Folders,
+        fragment: &Fragment,
+    ) -> Result<(u32, Deletions)> {
+        let Some(file) = &fragment.deletion_file else {
+            return Ok((fragment.id, Deletions::none()));
+        };
+        let path = folders.deletion_file(file.base, &file.file_name(fragment.id))?;
+        let limit = self.at.options.limits.max_metadata_bytes;
+        let bytes = self.at.storage().read(&path, limit).await?;
+        let rows = fragment.physical_rows.unwrap_or(u32::MAX.into());
+        let found = Deletions::of_file(file, &bytes, rows);
+        Ok((fragment.id, found.map_err(|problem| problem.in_file(&shown(&path)))?))
     }
 }
 
@@ -313,38 +332,4 @@ fn file_name(version: u64, naming: Naming) -> String {
 pub(crate) fn now_nanos() -> i128 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i128::try_from(now.as_nanos()).unwrap_or(i128::MAX)
-}
-
-/// Writes a deletion file.
-pub(crate) async fn put_deletions<S: Storage>(
-    storage: &S,
-    root: &Path,
-    new: &NewDeletionFile,
-) -> Result<()> {
-    let folder = root.join(DELETIONS_DIR);
-    let path = folder.join(new.file.file_name(new.fragment));
-    let bytes = new.deletions.encode().into();
-    match put_own(storage, &path, bytes, Durability::Synced).await? {
-        Put::Done => storage.sync_folder(&folder).await,
-        Put::Taken => {
-            let what = format!("{}: a deletion file of this name is there already", shown(&path));
-            Err(Error::invalid(what))
-        }
-    }
-}
-
-/// Old releases look for transactions in files. The version holds it too, so that nothing depends on the file.
-async fn put_transaction<S: Storage>(
-    storage: &S,
-    root: &Path,
-    manifest: &Manifest,
-    transaction: &Transaction,
-) -> Result<()> {
-    if manifest.transaction_file.is_empty() {
-        return Ok(());
-    }
-    let path = root.join(TRANSACTIONS_DIR).join(&manifest.transaction_file);
-    let bytes = transaction.encode().into();
-    // It may be there from an attempt before this one.
-    storage.put_if_absent(&path, bytes, Durability::Unsynced).await.map(|_| ())
 }

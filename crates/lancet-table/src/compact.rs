@@ -4,6 +4,7 @@
 //! Row ids and row versions go along. Indexes keep their entries, without the fragments that are gone: what they covered
 //! is scanned until the index is built again.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -11,7 +12,7 @@ use arrow_array::types::UInt64Type;
 use lancet::Rows;
 use lancet_row_ids::RowVersionSequence;
 
-use crate::alter::{MAX_RUNS, can_run_again};
+use crate::alter::Tries;
 use crate::columns::TableColumns;
 use crate::compact_plan::{CompactOptions, Counts};
 use crate::data_writer::{FragmentWriter, remove_files};
@@ -22,6 +23,7 @@ use crate::fragment::Fragment;
 use crate::indexes::IndexEntry;
 use crate::lineage::Lineage;
 use crate::live_rows::LiveRows;
+use crate::manifest::Manifest;
 use crate::opening::Opened;
 use crate::row_ids::{RowIds, Stored};
 use crate::storage::Storage;
@@ -75,47 +77,75 @@ impl<S: Storage> Opened<S> {
         plan: &CompactOptions,
         options: &TableWriteOptions,
     ) -> Result<(Self, Compaction)> {
-        let mut at = self.newest().await?;
-        let mut done: Vec<Done> = Vec::new();
-        for run in 1.. {
+        let mut written = Vec::new();
+        let compacted = self.compact_newest(plan, options, &mut written).await;
+        if compacted.as_ref().err().is_none_or(is_certain) {
+            self.remove_all(&written).await;
+        }
+        compacted
+    }
+
+    /// Does the work. What no version names stays in `written`, whatever happens.
+    async fn compact_newest(
+        &self,
+        plan: &CompactOptions,
+        options: &TableWriteOptions,
+        written: &mut Vec<Done>,
+    ) -> Result<(Self, Compaction)> {
+        let (mut at, mut tries) = (self.newest().await?, Tries::default());
+        loop {
             let indexes = at.checked_indexes().await?;
             let counts = at.counts(&indexes).await?;
-            let groups = plan.groups(&counts);
-            if groups.is_empty() {
+            let places = plan.groups(&counts);
+            if places.is_empty() {
                 let version = at.manifest().version;
                 return Ok((at, Compaction { version, ..Compaction::default() }));
             }
-            // What was written in a run before is used again if its rows are still the same.
-            let mut written = Vec::with_capacity(groups.len());
-            for places in &groups {
-                let old = at.manifest().fragments.get(places.clone()).unwrap_or_default();
-                let fields = &at.manifest().fields;
-                let known = |done: &Done| done.group.old == old && done.fields == *fields;
-                written.push(match done.iter().position(known) {
-                    Some(place) => done.swap_remove(place),
-                    None => at.rewrite(old, plan, options).await?,
-                });
-            }
-            at.remove_all(&done).await;
-            done = written;
-            let groups: Vec<RewriteGroup> = done.iter().map(|done| done.group.clone()).collect();
-            let mut report = report(&groups, &counts, &plan.groups(&counts), &indexes);
+            let groups = at.rewrite_all(&places, plan, options, written).await?;
+            let mut report = report(&groups, &counts, &places, &indexes);
             let rewrite = Operation::Rewrite(Rewrite { groups, ..Rewrite::default() });
             match at.commit(at.pending(rewrite), options).await {
                 Ok(after) => {
+                    written.clear();
                     report.version = after.manifest().version;
                     return Ok((after, report));
                 }
-                Err(error) if can_run_again(&error) && run < MAX_RUNS => at = at.newest().await?,
-                Err(error) => {
-                    if is_certain(&error) {
-                        at.remove_all(&done).await;
-                    }
-                    return Err(error);
-                }
+                Err(error) if tries.again_after(&error) => at = at.newest().await?,
+                Err(error) => return Err(error),
             }
         }
-        Ok((at, Compaction::default()))
+    }
+
+    /// Writes all groups. What was written in a run before is used again if its rows are still the same, and goes if not.
+    async fn rewrite_all(
+        &self,
+        places: &[Range<usize>],
+        plan: &CompactOptions,
+        options: &TableWriteOptions,
+        written: &mut Vec<Done>,
+    ) -> Result<Vec<RewriteGroup>> {
+        let Manifest { fragments, fields, .. } = self.manifest();
+        let old = places.iter().map(|places| fragments.get(places.clone()).unwrap_or_default());
+        let is_wanted =
+            |done: &Done| done.fields == *fields && old.clone().any(|old| done.group.old == old);
+        let (wanted, others): (Vec<Done>, Vec<Done>) =
+            std::mem::take(written).into_iter().partition(is_wanted);
+        *written = wanted;
+        self.remove_all(&others).await;
+        let mut groups = Vec::with_capacity(places.len());
+        for old in old {
+            let known = written.iter().map(|done| &done.group).find(|group| group.old == old);
+            groups.push(match known {
+                Some(group) => group.clone(),
+                None => {
+                    let done = self.rewrite(old, plan, options).await?;
+                    let group = done.group.clone();
+                    written.push(done);
+                    group
+                }
+            });
+        }
+        Ok(groups)
     }
 
     async fn checked_indexes(&self) -> Result<Vec<IndexEntry>> {
@@ -254,7 +284,7 @@ impl<S: Storage> Opened<S> {
 fn report(
     groups: &[RewriteGroup],
     counts: &[Counts],
-    places: &[std::ops::Range<usize>],
+    places: &[Range<usize>],
     indexes: &[IndexEntry],
 ) -> Compaction {
     let gone = || places.iter().flat_map(|places| counts.get(places.clone()).unwrap_or_default());

@@ -20,7 +20,7 @@
 //! a Project undo what an UpdateConfig has just noted of a field; and it commits an Append behind a Merge that replaced one of
 //! its columns, whose values are null from then on: see [`replaced`](crate::replaced).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fragment::Fragment;
 use crate::indexes::IndexEntry;
@@ -214,17 +214,18 @@ fn removes_any(operation: &Operation, fragments: &BTreeSet<u64>) -> bool {
 
 /// Whether both list a fragment, with other data files.
 fn changes_files(ours: &Operation, theirs: &Operation) -> bool {
-    let updated = |operation: &'_ Operation| -> Vec<Fragment> {
+    fn updated(operation: &Operation) -> &[Fragment] {
         match operation {
-            Operation::Delete(delete) => delete.updated.clone(),
-            Operation::Update(update) => update.updated.clone(),
-            _ => Vec::new(),
+            Operation::Delete(delete) => &delete.updated,
+            Operation::Update(update) => &update.updated,
+            _ => &[],
         }
-    };
-    let theirs = updated(theirs);
-    updated(ours)
-        .iter()
-        .any(|ours| theirs.iter().any(|theirs| theirs.id == ours.id && theirs.files != ours.files))
+    }
+    let theirs = updated(theirs).iter().map(|fragment| (fragment.id, &fragment.files));
+    let theirs: BTreeMap<u32, _> = theirs.collect();
+    let is_other =
+        |ours: &Fragment| theirs.get(&ours.id).is_some_and(|theirs| **theirs != ours.files);
+    updated(ours).iter().any(is_other)
 }
 
 /// Whether an index covers one of these fragments, or does not say.

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, FixedSizeListArray, LargeBinaryArray, LargeListArray,
-    LargeStringArray, ListArray, MapArray, StringArray, StructArray,
+    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, LargeBinaryArray,
+    LargeListArray, LargeStringArray, ListArray, MapArray, OffsetSizeTrait, StringArray,
+    StructArray,
 };
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Fields};
+use arrow_select::filter::filter;
 
 use crate::error::{Error, Result};
 
@@ -16,11 +19,13 @@ use crate::error::{Error, Result};
 pub(crate) fn conform(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
     let conformed = conform_type(array, field, path)?;
     if !field.is_nullable() && conformed.logical_null_count() > 0 {
-        return Err(Error::invalid(format!(
-            "column `{path}` must not be null, but rows have nulls"
-        )));
+        return Err(nulls_in(path));
     }
     Ok(conformed)
+}
+
+fn nulls_in(path: &str) -> Error {
+    Error::invalid(format!("column `{path}` must not be null, but rows have nulls"))
 }
 
 fn conform_type(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
@@ -34,21 +39,26 @@ fn conform_type(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef>
         (Struct(_), Struct(fields)) => conform_struct(array.as_struct(), fields, path)?,
         (List(_), List(item)) => {
             let list = array.as_list::<i32>();
-            let (offsets, nulls) = (list.offsets().clone(), list.nulls().cloned());
-            let values = below(list.values(), item)?;
+            let (offsets, values) = own_values(list.offsets(), list.values(), list.nulls())?;
+            let (values, nulls) = (below(&values, item)?, list.nulls().cloned());
             Arc::new(ListArray::try_new(item.clone(), offsets, values, nulls)?)
         }
         (LargeList(_), LargeList(item)) => {
             let list = array.as_list::<i64>();
-            let (offsets, nulls) = (list.offsets().clone(), list.nulls().cloned());
-            let values = below(list.values(), item)?;
+            let (offsets, values) = own_values(list.offsets(), list.values(), list.nulls())?;
+            let (values, nulls) = (below(&values, item)?, list.nulls().cloned());
             Arc::new(LargeListArray::try_new(item.clone(), offsets, values, nulls)?)
         }
         (FixedSizeList(_, found), FixedSizeList(item, size)) if found == size => {
             let list = array.as_fixed_size_list();
-            let values = below(list.values(), item)?;
+            // Whether a null below a null counts is known above it.
+            let values = conform_type(list.values(), item, path)?;
             let nulls = list.nulls().cloned();
-            Arc::new(FixedSizeListArray::try_new(item.clone(), *size, values, nulls)?)
+            let made = FixedSizeListArray::try_new(item.clone(), *size, values, nulls);
+            Arc::new(made.map_err(|error| match item.is_nullable() {
+                true => Error::from(error),
+                false => nulls_in(path),
+            })?)
         }
         (Map(..), Map(entries, sorted)) => conform_map(array.as_map(), entries, *sorted, path)?,
         (Utf8 | LargeUtf8 | Utf8View, Utf8) => {
@@ -71,6 +81,27 @@ fn conform_type(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef>
             )));
         }
     })
+}
+
+/// The values of lists that count: those of the rows at hand, without what lies below a null. Their offsets begin at 0.
+fn own_values<O: OffsetSizeTrait>(
+    offsets: &OffsetBuffer<O>,
+    values: &ArrayRef,
+    nulls: Option<&NullBuffer>,
+) -> Result<(OffsetBuffer<O>, ArrayRef)> {
+    let first = offsets.first().map_or(0, |first| first.as_usize());
+    let last = offsets.last().map_or(0, |last| last.as_usize());
+    let values = values.slice(first, last.saturating_sub(first));
+    let is_valid = |row: usize| nulls.is_none_or(|nulls| nulls.is_valid(row));
+    let lengths = || offsets.lengths().enumerate();
+    if !lengths().any(|(row, length)| length > 0 && !is_valid(row)) {
+        return Ok((OffsetBuffer::from_lengths(offsets.lengths()), values));
+    }
+    let mut counts = BooleanBufferBuilder::new(values.len());
+    lengths().for_each(|(row, length)| counts.append_n(length, is_valid(row)));
+    let own = lengths().map(|(row, length)| if is_valid(row) { length } else { 0 });
+    let values = filter(&values, &BooleanArray::new(counts.finish(), None))?;
+    Ok((OffsetBuffer::from_lengths(own), values))
 }
 
 /// The texts of an array, however they are held.
@@ -134,19 +165,21 @@ fn conform_map(map: &MapArray, entries: &Arc<Field>, sorted: bool, path: &str) -
         return Err(Error::invalid(format!("column `{path}` is a map without keys and values")));
     };
     // Keys and values go by their places: their names differ among writers.
-    let columns = map.entries().columns().iter().zip(fields);
+    let given = Arc::new(map.entries().clone()) as ArrayRef;
+    let (offsets, given) = own_values(map.offsets(), &given, map.nulls())?;
+    let given = given.as_struct();
+    let columns = given.columns().iter().zip(fields);
     let columns =
         columns.map(|(array, field)| conform(array, field, &format!("{path}.{}", field.name())));
     let columns = columns.collect::<Result<Vec<_>>>()?;
-    let made = StructArray::try_new(fields.clone(), columns, map.entries().nulls().cloned())?;
-    let (offsets, nulls) = (map.offsets().clone(), map.nulls().cloned());
+    let made = StructArray::try_new(fields.clone(), columns, given.nulls().cloned())?;
+    let nulls = map.nulls().cloned();
     Ok(Arc::new(MapArray::try_new(entries.clone(), offsets, made, nulls, sorted)?))
 }
 
 #[cfg(test)]
 mod tests {
     use arrow_array::{BinaryViewArray, Int32Array, Int64Array, StringViewArray};
-    use arrow_buffer::{NullBuffer, OffsetBuffer};
 
     use super::*;
 
@@ -251,5 +284,81 @@ mod tests {
         let strict = fields(vec![Field::new("x", DataType::Int32, false)]);
         let field = Field::new("s", DataType::Struct(strict), true);
         assert!(conform(&given, &field, "s").is_ok());
+    }
+
+    /// Lists, large lists and maps of texts, of which the first is null inside and the second is below a null.
+    fn lists(texts: &[Option<&str>], lengths: &[usize], nulls: Vec<bool>) -> [ArrayRef; 3] {
+        let values = Arc::new(texts.iter().collect::<StringViewArray>()) as ArrayRef;
+        let item = Arc::new(Field::new("item", DataType::Utf8View, true));
+        let nulls = Some(NullBuffer::from(nulls));
+        let keys = Arc::new(Int32Array::from_iter_values(0..texts.len() as i32)) as ArrayRef;
+        let entry = fields(vec![
+            Field::new("k", DataType::Int32, false),
+            Field::new("v", DataType::Utf8View, true),
+        ]);
+        let entries = StructArray::new(entry.clone(), vec![keys, values.clone()], None);
+        let entry = Arc::new(Field::new("entries", DataType::Struct(entry), false));
+        let small = OffsetBuffer::from_lengths(lengths.iter().copied());
+        let large = OffsetBuffer::from_lengths(lengths.iter().copied());
+        [
+            Arc::new(ListArray::new(item.clone(), small.clone(), values.clone(), nulls.clone())),
+            Arc::new(LargeListArray::new(item, large, values, nulls.clone())),
+            Arc::new(MapArray::new(entry, small, entries, nulls, false)),
+        ]
+    }
+
+    /// The fields of lists of texts that are never null.
+    fn strict_lists() -> [Field; 3] {
+        let item = Arc::new(Field::new("item", DataType::Utf8, false));
+        let entry = fields(vec![
+            Field::new("key", DataType::Int32, false),
+            Field::new("value", DataType::Utf8, false),
+        ]);
+        let entry = Arc::new(Field::new("entries", DataType::Struct(entry), false));
+        let kinds =
+            [DataType::List(item.clone()), DataType::LargeList(item), DataType::Map(entry, false)];
+        kinds.map(|kind| Field::new("c", kind, true))
+    }
+
+    #[test]
+    fn only_the_values_of_a_slice_count() {
+        let texts = [None, Some("a"), Some("b"), None, Some("c"), None];
+        let given = lists(&texts, &[1, 2, 1, 1, 1], vec![true, true, false, true, true]);
+        for (array, field) in given.iter().zip(strict_lists()) {
+            // The null below a null list, and those before and behind, are no nulls of these rows.
+            let got = conform(&array.slice(1, 3), &field, "c").unwrap();
+            assert_eq!(got.data_type(), field.data_type());
+            assert_eq!((got.len(), got.null_count(), got.is_null(1)), (3, 1, true));
+            let (values, lengths): (ArrayRef, Vec<usize>) = match field.data_type() {
+                DataType::List(_) => {
+                    let list = got.as_list::<i32>();
+                    (list.values().clone(), list.offsets().lengths().collect())
+                }
+                DataType::LargeList(_) => {
+                    let list = got.as_list::<i64>();
+                    (list.values().clone(), list.offsets().lengths().collect())
+                }
+                _ => (got.as_map().values().clone(), got.as_map().offsets().lengths().collect()),
+            };
+            let texts: Vec<_> = values.as_string::<i32>().iter().collect();
+            assert_eq!((texts, lengths), (vec![Some("a"), Some("b"), Some("c")], vec![2, 0, 1]));
+            let refused = conform(array, &field, "c").unwrap_err().to_string();
+            assert!(refused.contains("must not be null"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn vectors_of_a_slice_below_a_null() {
+        let values = Arc::new(Int32Array::from(vec![None, None, Some(1), Some(2), None, None]));
+        let item = Arc::new(Field::new("item", DataType::Int32, true));
+        let nulls = Some(NullBuffer::from(vec![true, true, false]));
+        let given = Arc::new(FixedSizeListArray::new(item, 2, values, nulls)) as ArrayRef;
+        let item = Arc::new(Field::new("item", DataType::Int32, false));
+        let field = Field::new("c", DataType::FixedSizeList(item, 2), true);
+        let refused = conform(&given, &field, "c").unwrap_err().to_string();
+        assert_eq!(refused, "column `c` must not be null, but rows have nulls");
+        let got = conform(&given.slice(1, 2), &field, "c").unwrap();
+        assert_eq!(got.data_type(), field.data_type());
+        assert_eq!((got.len(), got.is_null(1)), (2, true));
     }
 }

@@ -20,7 +20,7 @@ use crate::write_options::{TableWriteOptions, WriteProgress};
 /// A data file that is being written.
 pub(crate) struct NewDataFile<S: Storage> {
     storage: S,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     name: String,
     schema: Arc<FileSchema>,
     data: S::NewData,
@@ -110,6 +110,8 @@ pub(crate) struct FragmentWriter<'a, S: Storage> {
     options: &'a TableWriteOptions,
     open: Option<NewDataFile<S>>,
     done: Vec<Fragment>,
+    /// All files that were begun, whatever became of them.
+    begun: Vec<PathBuf>,
     progress: WriteProgress,
 }
 
@@ -121,7 +123,8 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
         options: &'a TableWriteOptions,
     ) -> Self {
         let (root, progress) = (root.to_owned(), WriteProgress::default());
-        Self { storage, root, schema, options, open: None, done: Vec::new(), progress }
+        let (done, begun) = (Vec::new(), Vec::new());
+        Self { storage, root, schema, options, open: None, done, begun, progress }
     }
 
     /// Adds rows, which are as [`FileSchema::conform`] makes them.
@@ -133,7 +136,10 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
                 Some(file) => file,
                 None => {
                     let schema = self.schema.clone();
-                    NewDataFile::create(self.storage, &self.root, schema, self.options).await?
+                    let (root, options) = (&self.root, self.options);
+                    let file = NewDataFile::create(self.storage, root, schema, options).await?;
+                    self.begun.push(file.path.clone());
+                    file
                 }
             };
             let room = self.options.max_rows.saturating_sub(file.num_rows);
@@ -171,17 +177,15 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
     pub(crate) async fn finish(&mut self) -> Result<Vec<Fragment>> {
         self.finish_file().await?;
         self.options.tell(self.progress);
-        Ok(std::mem::take(&mut self.done))
+        Ok(self.done.clone())
     }
 
     /// Removes what was written, as far as that is possible: nobody will ever need it.
     pub(crate) async fn give_up(self) {
-        if let Some(file) = self.open {
-            let path = file.path.clone();
-            drop(file);
-            remove_file(self.storage, &path).await;
+        drop(self.open);
+        for path in &self.begun {
+            remove_file(self.storage, path).await;
         }
-        remove_files(self.storage, &self.root, &self.done).await;
     }
 }
 
@@ -193,7 +197,7 @@ pub(crate) async fn remove_files<S: Storage>(storage: &S, root: &Path, fragments
 }
 
 /// Removes a data file, and the blobs beside it. What stays is found by a cleanup.
-async fn remove_file<S: Storage>(storage: &S, path: &Path) {
+pub(crate) async fn remove_file<S: Storage>(storage: &S, path: &Path) {
     let _ = storage.delete(path).await;
     let folder = stem(path);
     for entry in storage.entries(&folder).await.unwrap_or_default() {

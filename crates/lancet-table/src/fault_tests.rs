@@ -1,6 +1,6 @@
 //! Every verb with a fault at every request.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -146,6 +146,7 @@ fn a_fault_at_every_request_of_every_verb() {
                     writer.strike(request, fault);
                     let done = opened_for(verb, &writer).and_then(|table| run(verb, &table));
                     let struck = writer.has_struck();
+                    check_nothing_left(&what, &writer, fault, done.as_ref().err(), &NONE);
                     check_after(&what, &writer.another(), done.err(), &before, &after);
                     if !struck {
                         break;
@@ -163,6 +164,43 @@ fn opened_for(verb: &str, store: &Simulated) -> Result<Table> {
     match verb {
         "append from old" => ready(table.checkout(&At::Version(1))),
         _ => Ok(table),
+    }
+}
+
+/// No file at all.
+pub(crate) const NONE: [PathBuf; 0] = [];
+
+/// The files that no version of the table names, of those that versions name.
+pub(crate) fn unnamed(store: &Simulated) -> Vec<PathBuf> {
+    let mut left = store.paths();
+    let folders = ["data", "_deletions", "_transactions"].map(|folder| root().join(folder));
+    left.retain(|path| folders.iter().any(|folder| path.starts_with(folder)));
+    let Ok(table) = open(&store.another()) else { return left };
+    let [data, deletions, transactions] = folders;
+    let mut named = BTreeSet::new();
+    for version in table.versions.numbers() {
+        let at = ready(table.checkout(&At::Version(*version))).unwrap();
+        named.insert(transactions.join(&at.manifest().transaction_file));
+        for fragment in &at.manifest().fragments {
+            named.extend(fragment.files.iter().map(|file| data.join(&file.path)));
+            let deleted = fragment.deletion_file.as_ref();
+            named.extend(deleted.map(|file| deletions.join(file.file_name(fragment.id))));
+        }
+    }
+    left.retain(|path| !named.contains(path));
+    left
+}
+
+/// Who goes on after a fault, and knows what became of its change, leaves no file that nobody needs.
+pub(crate) fn check_nothing_left(
+    what: &str,
+    store: &Simulated,
+    fault: Fault,
+    error: Option<&Error>,
+    before: &[PathBuf],
+) {
+    if matches!(fault, Fault::Fail | Fault::FailAfter) && error.is_none_or(is_certain) {
+        assert_eq!(unnamed(store), before, "{what}: {error:?}");
     }
 }
 
@@ -203,6 +241,8 @@ fn a_fault_at_every_request_of_a_creation() {
                 assert!(done.is_ok() && request > 5);
                 break;
             }
+            let what = format!("{fault:?} at request {request}");
+            check_nothing_left(&what, &store, fault, done.as_ref().err(), &NONE);
             let other = store.another();
             match (open(&other), done) {
                 (Ok(table), _) => assert_eq!(contents(&table).unwrap().len(), 2),
@@ -281,4 +321,25 @@ fn two_deletions_of_one_fragment_become_one() {
         assert_eq!(all.0.manifest().fragments.len(), 3);
         assert!(all.0.manifest().fragments.iter().all(|fragment| fragment.id != 0));
     }
+}
+
+#[test]
+fn deletion_files_are_synced_together() {
+    let syncs = |rows: &[u64]| {
+        let store = prepared(true).another();
+        let table = open(&store).unwrap();
+        ready(table.delete(&TableRows::Numbers(rows.to_vec()), "", &options(true))).unwrap();
+        store.syncs()
+    };
+    // Rows of one fragment, and of three.
+    assert_eq!(syncs(&[0]), syncs(&[0, 5, 9]));
+}
+
+#[test]
+fn deletion_files_that_others_made_useless_go() {
+    let store = prepared(true);
+    let (one, other) = (open(&store).unwrap(), open(&store).unwrap());
+    ready(one.delete(&TableRows::Numbers(vec![0, 2]), "", &options(true))).unwrap();
+    ready(other.delete(&TableRows::Numbers(vec![1, 3]), "", &options(true))).unwrap();
+    assert_eq!(unnamed(&store), NONE);
 }

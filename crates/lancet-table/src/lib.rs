@@ -98,6 +98,7 @@
 mod add_columns;
 mod alter;
 mod assemble;
+mod at_once;
 mod blob_write;
 mod blobs;
 mod chosen_rows;
@@ -106,6 +107,7 @@ mod cleanup_plan;
 mod clone;
 pub mod columns;
 mod commit;
+mod commit_files;
 mod compact;
 mod compact_plan;
 mod conflicts;
@@ -175,6 +177,7 @@ mod store_table;
 mod store_verbs;
 mod table;
 mod take;
+mod taken_manifests;
 pub mod transaction;
 mod unknown;
 mod verify;
@@ -184,6 +187,10 @@ mod write_options;
 mod write_verbs;
 mod zone_maps;
 
+#[cfg(test)]
+mod blob_update_tests;
+#[cfg(all(test, unix))]
+mod branch_folder_tests;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::scan_plan::{Piece, Prepared, ScanPlan, Started};
 use crate::storage::Storage;
 
 /// Bytes of blobs in one batch, at most, unless a single row has more.
-const BLOB_BYTES: u64 = 64 << 20;
+pub(crate) const BLOB_BYTES: u64 = 64 << 20;
 
 /// Live rows, fragment by fragment.
 pub(crate) struct LiveRows<S: Storage> {
@@ -74,7 +74,7 @@ impl<S: Storage> LiveRows<S> {
     }
 }
 
-fn is_too_large(error: &Error) -> bool {
+pub(crate) fn is_too_large(error: &Error) -> bool {
     match error {
         Error::Limit { option, .. } => *option == "memory_limit",
         Error::Data { source: lancet::Error::Limit { option, .. }, .. } => {

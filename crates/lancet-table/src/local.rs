@@ -143,7 +143,7 @@ pub(crate) fn put_if_absent(path: &Path, bytes: &[u8], durability: Durability) -
     match fs::hard_link(&temporary.0, path) {
         Ok(()) => Ok(Put::Done),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Put::Taken),
-        Err(error) if error.kind() == ErrorKind::Unsupported => Err(Error::Unsupported {
+        Err(error) if has_no_links(&error) => Err(Error::Unsupported {
             file: path.display().to_string(),
             what: "the file system has no hard links, without which two writers could overwrite \
                    each other's versions"
@@ -151,6 +151,13 @@ pub(crate) fn put_if_absent(path: &Path, bytes: &[u8], durability: Durability) -
         }),
         Err(error) => Err(failed("create", path)(error)),
     }
+}
+
+/// Whether a file system says that it has no hard links. FAT and some of those in user space call that "not permitted", which
+/// is another error than that of a folder that one may not write to.
+fn has_no_links(error: &io::Error) -> bool {
+    const EPERM: i32 = 1;
+    error.kind() == ErrorKind::Unsupported || (cfg!(unix) && error.raw_os_error() == Some(EPERM))
 }
 
 /// Puts a file in the place of the one with its name.
@@ -232,4 +239,18 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>> {
     }
     found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_systems_without_links_are_told_from_folders_of_others() {
+        let says = |code: i32| has_no_links(&io::Error::from_raw_os_error(code));
+        // EPERM; EACCES, ENOSPC, EIO.
+        assert!(says(1));
+        assert!(!says(13) && !says(28) && !says(5));
+        assert!(has_no_links(&ErrorKind::Unsupported.into()));
+    }
 }

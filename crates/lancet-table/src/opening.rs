@@ -17,7 +17,7 @@ use crate::snapshot::Snapshot;
 use crate::storage::{Storage, shown};
 
 /// A tag or a branch is a file of some hundred bytes.
-const MAX_REF_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_REF_BYTES: u64 = 1 << 20;
 
 /// How often versions are listed, where those of the last list are cleaned up meanwhile.
 const MAX_LOOKS: u32 = 10;

@@ -6,7 +6,7 @@
 //! | there are | our version |
 //! |---|---|
 //! | no newer ones | is the newest |
-//! | newer ones, the next was built on it; or the next does not tell, but the one before is there as well | is part of the history |
+//! | newer ones, the next was built on it; or the next does not tell, but an older one is there that nothing keeps | is part of the history |
 //! | newer ones, and the next was built on another | stands where a version was cleaned up: it is removed, as if its name had been taken |
 //! | newer ones, and nothing tells | may be either: [`Error::Uncertain`] |
 
@@ -16,34 +16,33 @@ use bytes::Bytes;
 
 use crate::commit::read_transaction;
 use crate::error::{Error, Result};
-use crate::manifest::{Limits, Manifest};
-use crate::names::{HINT_FILE, Naming, VERSIONS_DIR, VersionName};
-use crate::opening::list_versions;
+use crate::manifest::Manifest;
+use crate::names::{HINT_FILE, Naming, VERSIONS_DIR, VersionName, Versions};
+use crate::opening::{Opened, list_versions};
 use crate::standing::{Evidence, evidence, has_files_of};
 use crate::storage::{Durability, Put, Storage, shown};
 use crate::transaction::Transaction;
-use crate::version_file::VersionFile;
 
-/// Writes a version, if its name is free and none was there that is gone.
+/// Writes the version of `at`, which has these bytes, if its name is free and none was there that is gone. Errors are
+/// [`Error::Uncertain`] from the moment in which it may be there.
 pub(crate) async fn put_version<S: Storage>(
-    storage: &S,
-    root: &Path,
-    (manifest, bytes): (&Manifest, &Bytes),
+    at: &Opened<S>,
+    bytes: &Bytes,
     naming: Naming,
     transaction: &Transaction,
 ) -> Result<Put> {
-    let version = manifest.version;
-    let folder = root.join(VERSIONS_DIR);
+    let (storage, version) = (at.storage(), at.manifest().version);
+    let folder = at.root.join(VERSIONS_DIR);
     let path = folder.join(VersionName { version, naming }.file_name());
     let uncertain =
         |source| Error::Uncertain { file: shown(&path), version, source: Box::new(source) };
-    if put_bytes(storage, &path, version, bytes, transaction).await? == Put::Taken {
+    if put_bytes(storage, &path, version, bytes).await? == Put::Taken {
         return Ok(Put::Taken);
     }
     storage.sync_folder(&folder).await.map_err(uncertain)?;
-    match standing(storage, root, manifest, transaction).await.map_err(uncertain)? {
-        Standing::Newest => note_latest(storage, root, version).await,
-        Standing::Followed(newest) => note_latest(storage, root, newest).await,
+    match standing(at, transaction).await.map_err(uncertain)? {
+        Standing::Newest => note_latest(storage, &at.root, version).await,
+        Standing::Followed(newest) => note_latest(storage, &at.root, newest).await,
         Standing::Outside => {
             storage.delete(&path).await.map_err(uncertain)?;
             storage.sync_folder(&folder).await.map_err(uncertain)?;
@@ -62,40 +61,34 @@ async fn put_bytes<S: Storage>(
     path: &Path,
     version: u64,
     bytes: &Bytes,
-    transaction: &Transaction,
 ) -> Result<Put> {
     let uncertain =
         |source| Error::Uncertain { file: shown(path), version, source: Box::new(source) };
     let put = storage.put_if_absent(path, bytes.clone(), Durability::Synced).await;
-    let put = match put {
-        Ok(put) => put,
-        // It may have been taken all the same, by us or by somebody else: whoever is there tells.
-        Err(error) => match storage.read(path, u64::MAX).await {
-            Ok(there) => is_ours(path, there, transaction).map_err(uncertain)?,
-            Err(missing) if S::HAS_HINT && missing.is_missing() => return Err(error),
-            // The store may still be at it.
-            Err(_) => return Err(uncertain(error)),
-        },
-    };
-    match put {
-        // A request that was repeated on the way finds what it has put itself.
-        Put::Taken => match storage.read(path, u64::MAX).await {
-            Ok(there) => is_ours(path, there, transaction).map_err(uncertain),
-            Err(_) if S::HAS_HINT => Ok(Put::Taken),
-            // Files that ours may name must stay.
-            Err(error) => Err(uncertain(error)),
-        },
-        Put::Done => Ok(Put::Done),
+    if matches!(put, Ok(Put::Done)) {
+        return put;
+    }
+    // A request that was repeated on the way finds what it has put itself, and one that failed may have been done all the
+    // same, by us or by somebody else: whoever is there tells.
+    match (has_bytes(storage, path, bytes).await, put) {
+        (Ok(Some(true)), _) => Ok(Put::Done),
+        (Ok(Some(false)), _) => Ok(Put::Taken),
+        // On disk that is certain: it was cleaned up since, or nothing was done.
+        (Ok(None), put) if S::HAS_HINT => put,
+        // The store may still be at it.
+        (_, Err(error)) | (Err(error), _) => Err(uncertain(error)),
+        (Ok(None), Ok(_)) => Err(uncertain(Error::invalid("it was there and is gone"))),
     }
 }
 
-/// Whether a version is that of a transaction. One that cannot be read may be ours, so that files that it may name
-/// must stay.
-fn is_ours(path: &Path, bytes: Bytes, transaction: &Transaction) -> Result<Put> {
-    let limits = Default::default();
-    let there = VersionFile::parse(&shown(path), bytes, &limits)?.transaction(&limits)?;
-    let is_ours = there.is_some_and(|there| there.uuid == transaction.uuid);
-    Ok(if is_ours { Put::Done } else { Put::Taken })
+/// Whether a file has these bytes; `None` if there is none.
+async fn has_bytes<S: Storage>(storage: &S, path: &Path, bytes: &Bytes) -> Result<Option<bool>> {
+    match storage.read(path, bytes.len() as u64).await {
+        Ok(there) => Ok(Some(there == *bytes)),
+        Err(Error::Limit { .. }) => Ok(Some(false)),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Where a version stands that has just been put.
@@ -108,20 +101,16 @@ enum Standing {
     Unknown,
 }
 
-async fn standing<S: Storage>(
-    storage: &S,
-    root: &Path,
-    ours: &Manifest,
-    transaction: &Transaction,
-) -> Result<Standing> {
-    let versions = list_versions(storage, root, ours.branch.as_deref()).await?;
+async fn standing<S: Storage>(at: &Opened<S>, transaction: &Transaction) -> Result<Standing> {
+    let ours = at.manifest();
+    let versions = list_versions(at.storage(), &at.root, ours.branch.as_deref()).await?;
     let Some(newest) = versions.latest().filter(|newest| newest.version > ours.version) else {
         return Ok(Standing::Newest);
     };
     let made_ours = &transaction.operation;
     let beside = |version| VersionName { version, naming: newest.naming };
     // What cannot be read was cleaned up, and tells nothing. What is there need not be in the list, if it came meanwhile.
-    let next = read_version(storage, root, beside(ours.version.saturating_add(1))).await.ok();
+    let next = read_version(at, beside(ours.version.saturating_add(1))).await.ok();
     let said = match &next {
         Some((next, Some(made))) => evidence((ours, made_ours), (next, &made.operation)),
         _ => Evidence::Silent,
@@ -129,12 +118,10 @@ async fn standing<S: Storage>(
     Ok(match said {
         Evidence::Follows => Standing::Followed(newest.version),
         Evidence::Differs => Standing::Outside,
-        Evidence::Silent
-            if next.is_some() && has_base(storage, root, beside(ours.version)).await =>
-        {
+        Evidence::Silent if next.is_some() && has_older(at, &versions).await => {
             Standing::Followed(newest.version)
         }
-        Evidence::Silent => match read_version(storage, root, newest).await {
+        Evidence::Silent => match read_version(at, newest).await {
             Ok((manifest, _)) if has_files_of(&manifest, made_ours) => {
                 Standing::Followed(newest.version)
             }
@@ -143,23 +130,26 @@ async fn standing<S: Storage>(
     })
 }
 
-/// Whether the version before is there. Versions go oldest first, and with one all before it but those with a tag or a
-/// branch.
-async fn has_base<S: Storage>(storage: &S, root: &Path, ours: VersionName) -> bool {
-    let base = VersionName { version: ours.version.saturating_sub(1), ..ours };
-    let path = root.join(VERSIONS_DIR).join(base.file_name());
-    base.version == 0 || storage.read_range(&path, 0, 0).await.is_ok()
+/// Whether an older version is there that no tag or branch keeps. Versions go oldest first, and with one all before it but
+/// those with a name: so none behind it was cleaned up.
+async fn has_older<S: Storage>(at: &Opened<S>, versions: &Versions) -> bool {
+    let ours = at.manifest().version;
+    let older = versions.numbers().iter().filter(|version| **version < ours);
+    let older: Vec<u64> = older.copied().collect();
+    if older.is_empty() {
+        return ours == 1;
+    }
+    let pinned = at.pinned().await;
+    pinned.is_ok_and(|pinned| older.iter().any(|version| !pinned.contains(version)))
 }
 
 async fn read_version<S: Storage>(
-    storage: &S,
-    root: &Path,
+    at: &Opened<S>,
     name: VersionName,
 ) -> Result<(Manifest, Option<Transaction>)> {
-    let (path, limits) = (root.join(VERSIONS_DIR).join(name.file_name()), Limits::default());
-    let bytes = storage.read(&path, limits.max_metadata_bytes).await?;
-    let file = VersionFile::parse(&shown(&path), bytes, &limits)?;
-    let transaction = read_transaction(storage, root, &file, &limits).await?;
+    let file = at.version_file(name).await?;
+    let limits = &at.options.limits;
+    let transaction = read_transaction(at.storage(), &at.root, &file, limits).await?;
     Ok((file.manifest, transaction))
 }
 
@@ -173,5 +163,33 @@ pub(crate) async fn note_latest<S: Storage>(storage: &S, root: &Path, version: u
     let note = format!("{{\"version\":{version}}}");
     if storage.replace(&path, note.into(), Durability::Unsynced).await.is_err() {
         let _ = storage.delete(&path).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault_tests::{open, prepared, root};
+    use crate::storage::ready;
+    use crate::transaction::{Operation, UpdateConfig};
+
+    /// Whatever it is, damaged or longer than a manifest may be: it is not ours, and our own is.
+    #[test]
+    fn who_has_the_name_is_told_by_its_bytes() {
+        let store = prepared(true);
+        let table = open(&store).unwrap();
+        let root = root();
+        let path = root.join("_versions").join(table.version_name().unwrap().file_name());
+        let ours = ready(store.read(&path, u64::MAX)).unwrap();
+        let operation = Operation::UpdateConfig(UpdateConfig::default());
+        let transaction = Transaction::new(2, "an id".into(), operation);
+        let longer = Bytes::from([ours.as_ref(), b"x"].concat());
+        let damaged = Bytes::from(vec![0; ours.len()]);
+        for (there, put) in [(longer, Put::Taken), (damaged, Put::Taken), (ours.clone(), Put::Done)]
+        {
+            ready(store.replace(&path, there, Durability::Synced)).unwrap();
+            let done = put_version(&table, &ours, Naming::V2, &transaction);
+            assert_eq!(ready(done).unwrap(), put);
+        }
     }
 }

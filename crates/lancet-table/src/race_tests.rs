@@ -6,14 +6,17 @@ use std::task::{Context, Waker};
 
 use crate::chosen_rows::TableRows;
 use crate::error::{Error, Result};
-use crate::fault_tests::{Contents, Table, contents, open, options, prepared, root, source};
+use crate::fault_tests::{
+    Contents, NONE, Table, contents, open, options, prepared, root, source, unnamed,
+};
 use crate::model_tests::Dice;
 use crate::opening::Opened;
 use crate::options::{At, TableOptions};
-use crate::shape_fault_tests::{VERBS, act, check_versions, everything, origin};
-use crate::simulated::Simulated;
+use crate::schema_change::SchemaBefore;
+use crate::shape_fault_tests::{VERBS, act, check_versions, compaction, everything, origin};
+use crate::simulated::{Fault, Simulated};
 use crate::storage::ready;
-use crate::write::is_certain;
+use crate::write::{create, is_certain};
 
 type Work<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
@@ -170,6 +173,126 @@ fn what_is_acknowledged_is_not_in_a_hole() {
     assert!(done > 800 && refused > 5 && uncertain < 20, "{told}");
 }
 
+/// Whether a writer knows what became of its change; then it is so.
+fn was_told(told: &Result<()>, is_done: bool, what: &str) -> bool {
+    match told {
+        Ok(()) => assert!(is_done, "{what}: acknowledged, and not there"),
+        Err(error) if is_certain(error) => assert!(!is_done, "{what}: {error}"),
+        Err(_) => return false,
+    }
+    true
+}
+
+/// Has one do so many requests, then another one everything, then the first one the rest. Whether there was a rest.
+fn interrupted(requests: usize, mut slow: Work<'_>, mut fast: Work<'_>) -> bool {
+    let goes_on = |work: &mut Work<'_>| {
+        work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending()
+    };
+    for _ in 0..requests {
+        if !goes_on(&mut slow) {
+            return false;
+        }
+    }
+    while goes_on(&mut fast) {}
+    while goes_on(&mut slow) {}
+    true
+}
+
+/// The same with a tag on the version before: that it is there is no proof that nothing was cleaned up behind it. One
+/// deletes a row and is slow, another one deletes rows of the same fragment twice and cleans up.
+#[test]
+fn what_is_deleted_is_not_in_a_hole_behind_a_tag() {
+    let origin = prepared(true);
+    ready(open(&origin).unwrap().create_tag("base")).unwrap();
+    let mut doubts = 0;
+    for requests in 0.. {
+        let (store, what) = (origin.copied(), format!("after {requests} requests"));
+        let mut told = None;
+        let slow = async {
+            let table = opened(&store, At::Latest).await.unwrap();
+            // The id of a row is its key.
+            let fourth = TableRows::Ids(vec![4]);
+            told = Some(table.delete(&fourth, "", &options(true)).await.map(drop));
+        };
+        let fast = async {
+            let mut table = opened(&store, At::Latest).await.unwrap();
+            for _ in 0..2 {
+                let first = TableRows::Numbers(vec![0]);
+                (table, _) = table.delete(&first, "", &options(true)).await.unwrap();
+            }
+            table.cleanup(&everything()).await.unwrap();
+        };
+        if !interrupted(requests, Box::pin(slow), Box::pin(fast)) {
+            break;
+        }
+        let found = contents(&check_all(&what, &store)).unwrap();
+        doubts += usize::from(!was_told(&told.unwrap(), !found.contains_key(&4), &what));
+    }
+    assert!(doubts > 0 && doubts < 10, "{doubts} in doubt");
+}
+
+/// The same with columns.
+#[test]
+fn what_is_renamed_is_not_in_a_hole_behind_a_tag() {
+    let origin = origin(true);
+    ready(open(&origin).unwrap().create_tag("base")).unwrap();
+    let mut doubts = 0;
+    for requests in 0.. {
+        let (store, what) = (origin.copied(), format!("after {requests} requests"));
+        let mut told = None;
+        let slow = async {
+            let table = opened(&store, At::Latest).await.unwrap();
+            told = Some(act("rename", &table).await.map(drop));
+        };
+        let fast = async {
+            let mut table = opened(&store, At::Latest).await.unwrap();
+            for first in ["v", "k"] {
+                let change = |before: SchemaBefore<'_>| before.reordered(&[first]);
+                table = table.change_schema(&change, true, &options(true)).await.unwrap();
+            }
+            table.cleanup(&everything()).await.unwrap();
+        };
+        if !interrupted(requests, Box::pin(slow), Box::pin(fast)) {
+            break;
+        }
+        let table = check_all(&what, &store);
+        let is_done = table.reads.snapshot.schema.arrow.column_with_name("y").is_some();
+        doubts += usize::from(!was_told(&told.unwrap(), is_done, &what));
+    }
+    assert!(doubts > 0 && doubts < 10, "{doubts} in doubt");
+}
+
+/// A cleanup that fails half-way has put back what got a name.
+#[test]
+fn versions_are_named_while_a_cleanup_fails() {
+    let store = origin(true);
+    let (mut failed, mut named) = (0, 0);
+    for seed in 0..2000 {
+        let (store, mut dice) = (store.copied(), Dice::of_seed(seed));
+        let what = format!("seed {seed}");
+        let mut told = None;
+        let naming = async {
+            let table = opened(&store, At::Version(1)).await;
+            told = Some(match table {
+                Ok(table) => table.create_tag("new").await,
+                Err(error) => Err(error),
+            });
+        };
+        let request = dice.roll(60);
+        let cleaning = async {
+            let table = opened(&store, At::Latest).await.unwrap();
+            table.storage().strike(request, Fault::Fail);
+            failed += usize::from(table.cleanup(&everything()).await.is_err());
+        };
+        together(&mut dice, vec![Box::pin(naming), Box::pin(cleaning)]);
+        check_all(&what, &store);
+        let is_there = ready(open(&store).unwrap().checkout(&At::Tag("new".into()))).is_ok();
+        assert_eq!(told.as_ref().unwrap().is_ok(), is_there, "{what}: {told:?}");
+        named += usize::from(is_there);
+    }
+    assert!(failed > 500 && named > 100, "{failed} failed, {named} named");
+}
+
 /// Two make the same branch, from other versions.
 #[test]
 fn one_of_two_makes_a_branch() {
@@ -230,5 +353,114 @@ fn any_two_verbs_at_the_same_time() {
                 assert!(done.iter().any(Result::is_ok), "{what}: {done:?}");
             }
         }
+    }
+}
+
+/// Of two compactions one finds that nothing is left to do, or that its work has to be done again.
+#[test]
+fn the_loser_of_two_compactions_leaves_nothing() {
+    let store = origin(true);
+    let mut lost = 0;
+    for seed in 0..100 {
+        let (store, mut dice) = (store.copied(), Dice::of_seed(seed));
+        let mut done = [None, None];
+        let [one, other] = &mut done;
+        let run = async || {
+            let table = opened(&store, At::Latest).await?;
+            table.compact(&compaction(), &options(true)).await.map(|(_, report)| report)
+        };
+        together(
+            &mut dice,
+            vec![
+                Box::pin(async { *one = Some(run().await) }),
+                Box::pin(async { *other = Some(run().await) }),
+            ],
+        );
+        let done = done.map(|done| done.unwrap().unwrap());
+        lost += usize::from(done.iter().any(|report| report.fragments_removed == 0));
+        assert_eq!(unnamed(&store), NONE, "seed {seed}: {done:?}");
+    }
+    assert!(lost > 50, "{lost} lost");
+}
+
+/// Two make a table in the same place.
+#[test]
+fn the_loser_of_two_creations_leaves_nothing() {
+    for seed in 0..50 {
+        let (store, mut dice) = (Simulated::new(), Dice::of_seed(seed));
+        let mut done = [None, None];
+        let [one, other] = &mut done;
+        let make = async || {
+            let rows = source(&[(1, 1), (2, 1)]);
+            create(store.in_turns(), root(), rows, &options(true)).await.map(drop)
+        };
+        together(
+            &mut dice,
+            vec![
+                Box::pin(async { *one = Some(make().await) }),
+                Box::pin(async { *other = Some(make().await) }),
+            ],
+        );
+        let refused = done.into_iter().filter(|done| done.as_ref().unwrap().is_err()).count();
+        assert_eq!(refused, 1, "seed {seed}");
+        assert_eq!(unnamed(&store), NONE, "seed {seed}");
+    }
+}
+
+const BRANCH_NAMINGS: [&str; 3] = ["tag", "move a tag", "branch"];
+
+/// A version of a branch gets a name while the branch is deleted: one of the two is refused.
+#[test]
+fn a_branch_is_named_and_deleted_at_the_same_time() {
+    let store = origin(true);
+    let then =
+        contents(&ready(open(&store).unwrap().checkout(&At::Branch("side".into()))).unwrap());
+    let then = then.unwrap();
+    for verb in BRANCH_NAMINGS {
+        let (mut named_won, mut deleted_won) = (0, 0);
+        for seed in 0..300 {
+            let (store, mut dice) = (store.copied(), Dice::of_seed(seed));
+            let what = format!("{verb}, seed {seed}");
+            let (mut named, mut deleted) = (None, None);
+            let naming = async {
+                let table = opened(&store, At::Branch("side".into())).await;
+                named = Some(match table {
+                    Ok(table) => give_name(verb, &table).await,
+                    Err(error) => Err(error),
+                });
+            };
+            let deleting = async {
+                let table = opened(&store, At::Latest).await.unwrap();
+                deleted = Some(table.delete_branch("side").await);
+            };
+            together(&mut dice, vec![Box::pin(naming), Box::pin(deleting)]);
+            let table = check_all(&what, &store);
+            let (named, deleted) = (named.unwrap(), deleted.unwrap());
+            assert!(named.is_err() || deleted.is_err(), "{what}");
+            let at = |at: At| ready(table.checkout(&at)).and_then(|found| contents(&found));
+            if named.is_ok() {
+                named_won += 1;
+                let name = match verb {
+                    "tag" => At::Tag("new".into()),
+                    "move a tag" => At::Tag("old".into()),
+                    _ => At::Branch("new".into()),
+                };
+                assert_eq!(at(name).unwrap(), then, "{what}");
+            }
+            match deleted {
+                Ok(()) => {
+                    deleted_won += 1;
+                    assert!(at(At::Branch("side".into())).is_err(), "{what}");
+                    let left = store.paths();
+                    let left = left.iter().filter(|path| path.starts_with("t.lance/tree/side"));
+                    assert_eq!(left.count(), 0, "{what}");
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("`side`"), "{what}: {error}");
+                    assert_eq!(at(At::Branch("side".into())).unwrap(), then, "{what}");
+                }
+            }
+        }
+        assert!(named_won > 20 && deleted_won > 20, "{verb}: {named_won}, {deleted_won}");
     }
 }

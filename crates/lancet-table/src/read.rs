@@ -1,4 +1,4 @@
-//! Rows of one fragment, read with blocking I/O.
+//! Rows of one fragment, read from wherever its files lie.
 
 use std::sync::Arc;
 

@@ -12,6 +12,8 @@ use crate::deletion::{DeletionFile, DeletionKind};
 use crate::deletions::Deletions;
 use crate::error::{Conflict, Error, Result};
 use crate::fields::Field;
+use crate::fragment::Fragment;
+use crate::manifest::Manifest;
 use crate::next::{Given, Next};
 use crate::replaced::{dropped, replaced};
 use crate::transaction::{Operation, Transaction};
@@ -27,6 +29,8 @@ pub(crate) struct Pending {
     pub(crate) removed: BTreeMap<u32, RemovedRows>,
     /// Fields that it was made for and that were dropped since, also if there are such again.
     pub(crate) dropped: BTreeSet<i32>,
+    /// Deletion files that it names and that are not written yet.
+    pub(crate) files: Vec<NewDeletionFile>,
     pub(crate) given: Given,
 }
 
@@ -59,7 +63,7 @@ pub(crate) struct Committed {
 /// What a change comes to.
 pub(crate) enum Rebased<'a> {
     /// The deleted rows of these fragments as of the latest version must be known first.
-    Load(Vec<u32>),
+    Load(BTreeSet<u32>),
     /// The next version, and what it needs.
     Next(Box<Ready<'a>>),
 }
@@ -76,7 +80,7 @@ impl Pending {
     /// A change without anything to note beside.
     pub(crate) fn new(transaction: Transaction) -> Self {
         let (removed, dropped) = (BTreeMap::new(), BTreeSet::new());
-        Self { transaction, removed, dropped, given: Given::default() }
+        Self { transaction, removed, dropped, files: Vec::new(), given: Given::default() }
     }
 }
 
@@ -106,23 +110,24 @@ pub(crate) fn rebase<'a>(
         };
         return Err(stands_in_the_way(ours, *version, operation.words(), can_retry, why));
     }
-    let mut merged = Merged { pending: mine.clone(), files: Vec::new(), unknown: Vec::new() };
+    let mut merged = Merged::new(mine.clone());
     if let Some(latest) = latest {
         merged.check_columns(schema, &latest.manifest.fields, theirs)?;
     }
-    // The deleted rows are those of the latest version, so that the last one to change them is named.
-    for (version, theirs, fragments) in by_rows.into_iter().rev() {
-        let latest = latest.map(|latest| &latest.manifest);
-        for id in fragments {
-            let Some((id, latest)) = u32::try_from(id).ok().zip(latest) else { continue };
-            let merged = merged.merge(id, latest, known, seed);
-            merged.map_err(|why| stands_in_the_way(ours, version, theirs, true, why))?;
+    if let Some(latest) = latest.filter(|_| !by_rows.is_empty()) {
+        let latest = Latest::new(&latest.manifest);
+        // The deleted rows are those of the latest version, so that the last one to change them is named.
+        for (version, theirs, fragments) in by_rows.into_iter().rev() {
+            for id in fragments.into_iter().filter_map(|id| u32::try_from(id).ok()) {
+                let merged = merged.merge(id, &latest, known, seed);
+                merged.map_err(|why| stands_in_the_way(ours, version, theirs, true, why))?;
+            }
         }
     }
     if !merged.unknown.is_empty() {
         return Ok(Rebased::Load(merged.unknown));
     }
-    let Merged { pending, files, .. } = merged;
+    let (pending, files) = merged.finish();
     let next = Next::build(latest, &pending.transaction, &mine.given, now_nanos)?;
     Ok(Rebased::Next(Box::new(Ready { next, pending, files })))
 }
@@ -138,15 +143,65 @@ fn stands_in_the_way(
     Error::Conflict(Conflict { ours, version, theirs, can_retry, why: why.into() })
 }
 
+/// The latest version, with its fragments by their ids.
+struct Latest<'a> {
+    version: u64,
+    fragments: BTreeMap<u32, &'a Fragment>,
+}
+
+impl<'a> Latest<'a> {
+    fn new(manifest: &'a Manifest) -> Self {
+        let fragments = manifest.fragments.iter().map(|fragment| (fragment.id, fragment));
+        Self { version: manifest.version, fragments: fragments.collect() }
+    }
+}
+
 /// A change whose deletion files hold what others have deleted meanwhile, too.
 struct Merged {
     pending: Pending,
+    /// The fragments that the change leaves rows of.
+    updated: BTreeSet<u32>,
     files: Vec<NewDeletionFile>,
+    /// Fragments of which nothing is left now.
+    emptied: BTreeSet<u32>,
     /// Fragments whose deleted rows have to be known first.
-    unknown: Vec<u32>,
+    unknown: BTreeSet<u32>,
+}
+
+/// The fragments that a change leaves rows of, and the ids of those that it removes.
+fn removal(operation: &mut Operation) -> Option<(&mut Vec<Fragment>, &mut Vec<u64>)> {
+    match operation {
+        Operation::Delete(delete) => Some((&mut delete.updated, &mut delete.deleted)),
+        Operation::Update(update) => Some((&mut update.updated, &mut update.removed)),
+        _ => None,
+    }
 }
 
 impl Merged {
+    fn new(mut pending: Pending) -> Self {
+        let updated = removal(&mut pending.transaction.operation);
+        let updated = updated.map(|(updated, _)| updated.iter().map(|fragment| fragment.id));
+        let updated = updated.map(Iterator::collect).unwrap_or_default();
+        let (emptied, unknown) = (BTreeSet::new(), BTreeSet::new());
+        Self { pending, updated, files: Vec::new(), emptied, unknown }
+    }
+
+    /// The change with its new deletion files.
+    fn finish(mut self) -> (Pending, Vec<NewDeletionFile>) {
+        let files = self.files.iter().map(|new| (new.fragment, &new.file));
+        let files: BTreeMap<u32, &DeletionFile> = files.collect();
+        if let Some((updated, gone)) = removal(&mut self.pending.transaction.operation) {
+            updated.retain(|fragment| !self.emptied.contains(&fragment.id));
+            gone.extend(self.emptied.iter().map(|id| u64::from(*id)));
+            for fragment in updated {
+                if let Some(file) = files.get(&fragment.id) {
+                    fragment.deletion_file = Some((*file).clone());
+                }
+            }
+        }
+        (self.pending, self.files)
+    }
+
     /// Refuses new rows whose values nobody would see, or in another column than they are meant for.
     fn check_columns(
         &mut self,
@@ -178,11 +233,11 @@ impl Merged {
     fn merge(
         &mut self,
         id: u32,
-        latest: &crate::Manifest,
+        latest: &Latest<'_>,
         known: &BTreeMap<u32, Deletions>,
         seed: u64,
     ) -> Result<(), &'static str> {
-        let Some(fragment) = latest.fragments.iter().find(|fragment| fragment.id == id) else {
+        let Some(fragment) = latest.fragments.get(&id) else {
             return Err("a fragment that this change touches is gone");
         };
         let Some(removed) = self.pending.removed.get_mut(&id) else {
@@ -192,7 +247,7 @@ impl Merged {
             return Ok(());
         }
         let Some(deleted) = known.get(&id) else {
-            self.unknown.push(id);
+            self.unknown.insert(id);
             return Ok(());
         };
         if !deleted.is_disjoint(&removed.offsets) {
@@ -200,7 +255,14 @@ impl Merged {
         }
         let deletions = deleted.with(&removed.offsets);
         removed.before.clone_from(&fragment.deletion_file);
-        let is_empty = deletions.len() >= removed.physical_rows;
+        self.pending.transaction.read_version = latest.version;
+        if deletions.len() >= removed.physical_rows {
+            self.emptied.insert(id);
+            return Ok(());
+        }
+        if !self.updated.contains(&id) {
+            return Err("a fragment that this change removes has other rows by now");
+        }
         let file = DeletionFile {
             kind: DeletionKind::Roaring,
             read_version: latest.version,
@@ -209,22 +271,6 @@ impl Merged {
             base: None,
             unknown: UnknownFields::default(),
         };
-        let transaction = &mut self.pending.transaction;
-        transaction.read_version = latest.version;
-        let (updated, gone) = match &mut transaction.operation {
-            Operation::Delete(delete) => (&mut delete.updated, &mut delete.deleted),
-            Operation::Update(update) => (&mut update.updated, &mut update.removed),
-            _ => return Err("which rows of the fragment this change touches is not known"),
-        };
-        if is_empty {
-            updated.retain(|fragment| fragment.id != id);
-            gone.push(id.into());
-            return Ok(());
-        }
-        let Some(ours) = updated.iter_mut().find(|fragment| fragment.id == id) else {
-            return Err("a fragment that this change removes has other rows by now");
-        };
-        ours.deletion_file = Some(file.clone());
         self.files.push(NewDeletionFile { fragment: id, file, deletions });
         Ok(())
     }

@@ -26,18 +26,16 @@ use crate::error::{Error, Problem, Result};
 use crate::flags::Flags;
 use crate::indexes::INDICES_DIR;
 use crate::names::{Naming, VERSIONS_DIR, VersionName};
-use crate::opening::{Opened, list_versions};
+use crate::opening::{MAX_REF_BYTES, Opened, list_versions};
 use crate::options::At;
 use crate::paths::main_root;
 use crate::random;
 use crate::ref_files::{self, Origin};
 use crate::refs::{BRANCHES_DIR, TAGS_DIR, TREE_DIR, Tag};
 use crate::storage::{Durability, Put, Storage, put_own, shown};
+use crate::taken_manifests::TAKEN_AT_ONCE;
 use crate::transaction::{CloneTable, Operation, TRANSACTIONS_DIR, Transaction};
 use crate::version_file::VersionFile;
-
-/// A tag or a branch is a file of some hundred bytes.
-const MAX_REF_BYTES: u64 = 1 << 20;
 
 /// The folders of a table or branch.
 const FOLDERS: [&str; 5] = [VERSIONS_DIR, TRANSACTIONS_DIR, DELETIONS_DIR, INDICES_DIR, DATA_DIR];
@@ -55,13 +53,19 @@ impl<S: Storage> Opened<S> {
         self.manifest().branch.as_deref()
     }
 
-    /// The folder of the main table, also where the folder of a branch was opened.
+    /// The folder of the main table, also where the folder of a branch was opened, perhaps by `.` or a link.
     pub(crate) fn refs_root(&self) -> PathBuf {
-        main_root(&self.root, self.branch()).unwrap_or_else(|| self.main.clone())
+        let Some(branch) = self.branch() else { return self.main.clone() };
+        let by_name = main_root(&self.root, Some(branch));
+        let is_known = || (self.main != self.root).then(|| self.main.clone());
+        let on_disk = || {
+            let root = self.storage().recorded(&self.root).ok()?;
+            main_root(Path::new(&root), Some(branch))
+        };
+        by_name.or_else(is_known).or_else(on_disk).unwrap_or_else(|| self.main.clone())
     }
 
-    /// An error where the tags and branches of the main table cannot be found: its branch was opened by a path that does
-    /// not lead through `tree/`.
+    /// An error where the tags and branches of the main table cannot be found: its branch lies elsewhere than in `tree/`.
     pub(crate) fn check_refs_root(&self) -> Result<()> {
         if self.branch().is_some() && self.refs_root() == self.root {
             let what =
@@ -91,6 +95,7 @@ impl<S: Storage> Opened<S> {
 
     pub(crate) async fn create_tag(&self, name: &str) -> Result<()> {
         ref_files::check_new_tag(name)?;
+        self.check_refs_root()?;
         let path = self.refs_root().join(TAGS_DIR).join(Tag::file_name(name)?);
         let bytes = ref_files::new_tag(self.origin().await?, SystemTime::now());
         if self.put_new(&path, bytes).await? == Put::Taken {
@@ -113,6 +118,7 @@ impl<S: Storage> Opened<S> {
     }
 
     pub(crate) async fn move_tag(&self, name: &str) -> Result<()> {
+        self.check_refs_root()?;
         let path = self.refs_root().join(TAGS_DIR).join(Tag::file_name(name)?);
         let old = self.read_ref(&path, || format!("there is no tag `{name}`")).await?;
         let at = self.origin().await?;
@@ -127,6 +133,7 @@ impl<S: Storage> Opened<S> {
     }
 
     pub(crate) async fn delete_tag(&self, name: &str) -> Result<()> {
+        self.check_refs_root()?;
         let path = self.refs_root().join(TAGS_DIR).join(Tag::file_name(name)?);
         self.read_ref(&path, || format!("there is no tag `{name}`")).await?;
         self.storage().delete(&path).await?;
@@ -158,6 +165,7 @@ impl<S: Storage> Opened<S> {
 impl<S: Storage> Opened<S> {
     pub(crate) async fn create_branch(&self, name: &str) -> Result<Self> {
         ref_files::check_new_branch(name)?;
+        self.check_refs_root()?;
         if name.split('/').skip(1).any(|part| FOLDERS.contains(&part)) {
             let what = "a part of it is the name of a folder that tables have";
             return Err(Error::invalid(format!("`{name}` cannot be the name of a branch: {what}")));
@@ -218,37 +226,33 @@ impl<S: Storage> Opened<S> {
     }
 
     /// Removes a branch, and what is left of one that was not finished.
+    ///
+    /// Its versions go first, oldest first, and come back if one of them gets a name in that moment: see
+    /// [`taken_manifests`](crate::taken_manifests).
     pub(crate) async fn delete_branch(&self, name: &str) -> Result<()> {
         ref_files::check_new_branch(name)?;
         self.check_refs_root()?;
-        for branch in self.branches().await? {
-            if lies_inside(&branch.name, name) {
-                let other = branch.name;
-                return Err(Error::invalid(format!(
-                    "the branch `{other}` lies among the files of `{name}`; delete `{other}` first"
-                )));
-            }
-            if branch.parent.as_deref() == Some(name) {
-                let other = branch.name;
-                return Err(Error::invalid(format!(
-                    "the branch `{other}` was made from `{name}` and needs its files; delete `{other}` first"
-                )));
-            }
-        }
-        for tag in self.tags().await? {
-            if tag.branch.as_deref() == Some(name) {
-                let tag = tag.name;
-                return Err(Error::invalid(format!(
-                    "the tag `{tag}` names a version of `{name}`; delete the tag first"
-                )));
-            }
-        }
+        self.check_unneeded(name).await?;
         let main = self.refs_root();
         let path = main.join(BRANCHES_DIR).join(ref_files::branch_file_name(name));
         let had_file = self.storage().read(&path, MAX_REF_BYTES).await.is_ok();
         // Below the folder of a branch may be that of another: `a` and `a/b`.
         let root = main.join(TREE_DIR).join(name);
-        let mut found = false;
+        let names = self.storage().list(&root.join(VERSIONS_DIR)).await?.unwrap_or_default();
+        let mut versions: Vec<_> = names.iter().filter_map(|n| VersionName::parse(n)).collect();
+        versions.sort_unstable_by_key(|name| name.version);
+        let mut found = !versions.is_empty();
+        for some in versions.chunks(TAKEN_AT_ONCE) {
+            let (taken, done) = self.take_away(&root, some.to_vec()).await;
+            let unneeded = match done {
+                Ok(()) => self.check_unneeded(name).await,
+                failed => failed,
+            };
+            if let Err(needed) = unneeded {
+                self.put_back(taken).await?;
+                return Err(needed);
+            }
+        }
         for folder in FOLDERS {
             let folder = root.join(folder);
             for entry in self.storage().entries(&folder).await? {
@@ -262,6 +266,32 @@ impl<S: Storage> Opened<S> {
         // Last, so that nobody makes it anew while files of it go.
         self.storage().delete(&path).await?;
         self.sync_folder_of(&path).await
+    }
+
+    /// An error if a tag or another branch needs a branch.
+    async fn check_unneeded(&self, name: &str) -> Result<()> {
+        for branch in self.branches().await? {
+            let other = &branch.name;
+            if lies_inside(other, name) {
+                return Err(Error::invalid(format!(
+                    "the branch `{other}` lies among the files of `{name}`; delete `{other}` first"
+                )));
+            }
+            if branch.parent.as_deref() == Some(name) {
+                return Err(Error::invalid(format!(
+                    "the branch `{other}` was made from `{name}` and needs its files; delete `{other}` first"
+                )));
+            }
+        }
+        for tag in self.tags().await? {
+            if tag.branch.as_deref() == Some(name) {
+                let tag = tag.name;
+                return Err(Error::invalid(format!(
+                    "the tag `{tag}` names a version of `{name}`; delete the tag first"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Makes the first version of a shallow clone of the open version in another folder.

@@ -14,20 +14,20 @@ use lancet_row_ids::{RowIdSequence, RowVersionSequence};
 
 use crate::chosen_rows::{TableRows, offsets_of};
 use crate::columns::{CREATED_AT_VERSION, ROW_ADDRESS, ROW_ID, TableProjection};
-use crate::commit::put_deletions;
-use crate::data_writer::{FragmentWriter, remove_files};
-use crate::deletion::DELETIONS_DIR;
+use crate::data_writer::FragmentWriter;
 use crate::error::{Error, Problem, Result};
 use crate::file_schema::FileSchema;
 use crate::fragment::Fragment;
+use crate::live_rows::{BLOB_BYTES, is_too_large};
 use crate::opening::Opened;
-use crate::rebase::{NewDeletionFile, Pending};
+use crate::read::Reads;
+use crate::rebase::Pending;
 use crate::row_ids::Stored;
 use crate::row_source::{Nothing, RowSource};
 use crate::storage::Storage;
 use crate::take::{Wanted, grouped, in_order};
 use crate::transaction::{Delete, Operation, Update};
-use crate::write::{TableChange, is_certain};
+use crate::write::{TableChange, unless_lost};
 use crate::write_options::TableWriteOptions;
 
 /// Which rows get new values.
@@ -87,8 +87,8 @@ impl<S: Storage> Opened<S> {
             ..Delete::default()
         };
         let mut pending = Pending::new(self.transaction(Operation::Delete(delete)));
-        pending.removed = removal.removed;
-        let opened = self.commit_rows(pending, &removal.files, options).await?;
+        (pending.removed, pending.files) = (removal.removed, removal.files);
+        let opened = self.commit(pending, options).await?;
         change.version = opened.manifest().version;
         Ok((opened, change))
     }
@@ -157,16 +157,8 @@ impl<S: Storage> Opened<S> {
         if new.is_empty() && moved.deleted.is_empty() {
             return Ok((self.clone(), change));
         }
-        let opened = self.commit_update(&moved, &mut new, changed.fields, options).await;
-        let opened = match opened {
-            Ok(opened) => opened,
-            Err(error) => {
-                if is_certain(&error) {
-                    remove_files(self.storage(), &self.root, &new).await;
-                }
-                return Err(error);
-            }
-        };
+        let committed = self.commit_update(&moved, &mut new, changed.fields, options).await;
+        let opened = unless_lost(self.storage(), &self.root, &new, committed).await?;
         let version = opened.manifest().version;
         Ok((opened, TableChange { version, ..change }))
     }
@@ -190,31 +182,8 @@ impl<S: Storage> Opened<S> {
             ..Update::default()
         };
         let mut pending = Pending::new(self.transaction(Operation::Update(update)));
-        pending.removed = removal.removed;
-        self.commit_rows(pending, &removal.files, options).await
-    }
-
-    /// Writes deletion files and commits; takes back what was written for nothing.
-    async fn commit_rows(
-        &self,
-        pending: Pending,
-        files: &[NewDeletionFile],
-        options: &TableWriteOptions,
-    ) -> Result<Self> {
-        let committed = async {
-            for file in files {
-                put_deletions(self.storage(), &self.root, file).await?;
-            }
-            self.commit(pending, options).await
-        };
-        let committed = committed.await;
-        if committed.as_ref().is_err_and(is_certain) {
-            for file in files {
-                let name = file.file.file_name(file.fragment);
-                let _ = self.storage().delete(&self.root.join(DELETIONS_DIR).join(name)).await;
-            }
-        }
-        committed
+        (pending.removed, pending.files) = (removal.removed, removal.files);
+        self.commit(pending, options).await
     }
 
     /// Writes the new versions of rows: columns that are given, and of the others what the rows hold now.
@@ -275,11 +244,27 @@ impl<S: Storage> Opened<S> {
         };
         *done = end;
         // Of no columns nothing has to be read.
-        let known = match others.schema().fields().is_empty() {
-            true => RecordBatch::new_empty(others.schema()),
-            false => self.take_rows(these, others).await?,
-        };
-        writer.write(&whole_rows(schema, &[batch, &known], batch.num_rows())?).await
+        if others.schema().fields().is_empty() {
+            return writer.write(&whole_rows(schema, &[batch], batch.num_rows())?).await;
+        }
+        let limit = self.reads.memory_limit;
+        // Last one first. Blobs tell their sizes only when they are looked at, and before they are read.
+        let mut parts = vec![0..these.len()];
+        while let Some(part) = parts.pop() {
+            let rows = these.get(part.clone()).unwrap_or_default();
+            let known = match self.take_rows(rows, others, limit.min(BLOB_BYTES)).await {
+                Err(error) if is_too_large(&error) && rows.len() > 1 => {
+                    let middle = part.start.midpoint(part.end);
+                    parts.extend([middle..part.end, part.start..middle]);
+                    continue;
+                }
+                Err(error) if is_too_large(&error) => self.take_rows(rows, others, limit).await?,
+                read => read?,
+            };
+            let given = batch.slice(part.start, rows.len());
+            writer.write(&whole_rows(schema, &[&given, &known], rows.len())?).await?;
+        }
+        Ok(())
     }
 
     /// The rows whose addresses a batch has.
@@ -294,13 +279,22 @@ impl<S: Storage> Opened<S> {
         Ok(rows)
     }
 
-    /// Columns of some rows, in their order.
-    async fn take_rows(&self, wanted: &[Wanted], columns: &TableProjection) -> Result<RecordBatch> {
+    /// Columns of some rows, in their order. Blobs may have so many bytes.
+    async fn take_rows(
+        &self,
+        wanted: &[Wanted],
+        columns: &TableProjection,
+        limit: u64,
+    ) -> Result<RecordBatch> {
         let (groups, positions) = grouped(wanted);
         let mut batches = Vec::with_capacity(groups.len());
+        let mut reads = Reads { memory_limit: limit, ..self.reads.clone() };
         for group in groups {
             let rows = Rows::List(group.offsets);
-            batches.push(self.reads.read(group.place, columns, &rows).await?);
+            let batch = reads.read(group.place, columns, &rows).await?;
+            let taken = batch.get_array_memory_size() as u64;
+            reads.memory_limit = reads.memory_limit.saturating_sub(taken);
+            batches.push(batch);
         }
         in_order(batches, &positions, columns)
     }
@@ -315,7 +309,7 @@ impl<S: Storage> Opened<S> {
             let rows = usize::try_from(rows).unwrap_or(usize::MAX).min(left.len());
             let (these, later) = left.split_at_checked(rows).unwrap_or((left, &[]));
             left = later;
-            let known = self.take_rows(these, &columns).await?;
+            let known = self.take_rows(these, &columns, self.reads.memory_limit).await?;
             let mut numbers = known.columns().iter().filter_map(|array| {
                 Some(array.as_primitive_opt::<UInt64Type>()?.values().to_vec())
             });

@@ -48,6 +48,8 @@ pub(crate) struct Simulated {
 struct Plan {
     /// Requests so far.
     requests: u64,
+    /// Requests to sync a folder so far.
+    syncs: u64,
     /// At which one what happens.
     fault: Option<(u64, Fault)>,
     is_dead: bool,
@@ -101,6 +103,11 @@ impl Simulated {
     /// Removes a file, without asking anybody.
     pub(crate) fn remove(&self, path: &str) {
         assert!(self.files.lock().unwrap().remove(Path::new(path)).is_some(), "{path}");
+    }
+
+    /// Requests of this writer to sync a folder so far.
+    pub(crate) fn syncs(&self) -> u64 {
+        self.plan.lock().unwrap().syncs
     }
 
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
@@ -179,8 +186,14 @@ impl Storage for Simulated {
         .await
     }
 
-    async fn read(&self, path: &Path, _: u64) -> Result<Bytes> {
-        self.bytes(path).await
+    async fn read(&self, path: &Path, max_bytes: u64) -> Result<Bytes> {
+        let bytes = self.bytes(path).await?;
+        let needed = bytes.len() as u64;
+        if needed > max_bytes {
+            let (file, option) = (path.display().to_string(), "max_metadata_bytes");
+            return Err(Error::Limit { file, needed, limit: max_bytes, option });
+        }
+        Ok(bytes)
     }
 
     async fn read_range(&self, path: &Path, start: u64, len: u64) -> Result<(Bytes, u64)> {
@@ -248,6 +261,7 @@ impl Storage for Simulated {
     }
 
     async fn sync_folder(&self, folder: &Path) -> Result<()> {
+        self.plan.lock().unwrap().syncs += 1;
         self.request("sync", folder, |_| Ok(())).await
     }
 

@@ -32,10 +32,13 @@ pub(crate) fn evidence(
     match made_next {
         // Whatever there was is gone, by rule: it makes no difference for ours.
         Operation::Overwrite(_) | Operation::Restore(_) => Evidence::Follows,
-        // These may change all fragments, or lancet does not know what they change.
-        Operation::Merge(_) | Operation::Clone(_) | Operation::Unknown => Evidence::Silent,
-        // Files may go that hold no column any more.
-        Operation::Project(_) => match ids(ours) == ids(next) {
+        // Lancet does not know what they change.
+        Operation::Clone(_) | Operation::Unknown => Evidence::Silent,
+        _ if brings_back(ours, made_ours, next) => Evidence::Differs,
+        // It may change all fragments.
+        Operation::Merge(_) => Evidence::Silent,
+        // Files may go that hold no column any more, columns may get other names, and nothing may come.
+        Operation::Project(_) => match rows(ours) == rows(next) && has_fields_of(ours, next) {
             true => Evidence::Silent,
             false => Evidence::Differs,
         },
@@ -93,8 +96,32 @@ fn deletions(fragment: &Fragment) -> Option<DeletionKey> {
     Some((fragment.id, file.read_version, file.id))
 }
 
-fn ids(version: &Manifest) -> BTreeSet<u32> {
-    version.fragments.iter().map(|fragment| fragment.id).collect()
+/// Whether `next` has rows that ours removed: a fragment that is gone, or one with fewer deleted rows.
+fn brings_back(ours: &Manifest, made_ours: &Operation, next: &Manifest) -> bool {
+    let touched = made_ours.touched();
+    let left = ours.fragments.iter().map(|fragment| (fragment.id, deleted_rows(fragment)));
+    let left: BTreeMap<u32, Option<u64>> = left.collect();
+    let mut shared = next.fragments.iter().filter(|other| touched.contains(&other.id.into()));
+    shared.any(|other| match left.get(&other.id) {
+        None => true,
+        Some(ours) => ours.zip(deleted_rows(other)).is_some_and(|(ours, theirs)| theirs < ours),
+    })
+}
+
+/// How many rows of a fragment are deleted. Old manifests do not tell it.
+fn deleted_rows(fragment: &Fragment) -> Option<u64> {
+    fragment.deletion_file.as_ref().map_or(Some(0), |file| file.num_deleted_rows)
+}
+
+/// Which rows there are.
+fn rows(version: &Manifest) -> BTreeMap<u32, Option<DeletionKey>> {
+    version.fragments.iter().map(|fragment| (fragment.id, deletions(fragment))).collect()
+}
+
+/// Whether a version has all fields of another one.
+fn has_fields_of(version: &Manifest, other: &Manifest) -> bool {
+    let ids: BTreeSet<i32> = version.fields.iter().map(|field| field.id).collect();
+    other.fields.iter().all(|field| ids.contains(&field.id))
 }
 
 /// The columns. What else fields say may change with settings.
@@ -260,5 +287,18 @@ mod tests {
         assert_eq!(evidence((&at, &made), (&next, &append(&[&other]))), Evidence::Differs);
         let next = version(&[&one], &["b"]);
         assert_eq!(evidence((&at, &made), (&next, &dropped)), Evidence::Silent);
+        // It has a column that ours dropped, or rows that it deleted.
+        let next = version(&[&one], &["a", "b"]);
+        assert_eq!(evidence((&at, &made), (&next, &dropped)), Evidence::Differs);
+        let (at, made) = (version(&[&gone], &["a"]), delete(&[&gone]));
+        for change in [dropped, Operation::Merge(Merge::default()), same] {
+            let next = version(&[&one], &["a"]);
+            assert_eq!(evidence((&at, &made), (&next, &change)), Evidence::Differs);
+        }
+        let made = Operation::Delete(Delete { deleted: vec![1], ..Delete::default() });
+        let next = version(&[&one, &deleted(other, 9)], &["a"]);
+        let same = delete(&[&next.fragments[1]]);
+        let at = version(&[&one], &["a"]);
+        assert_eq!(evidence((&at, &made), (&next, &same)), Evidence::Differs);
     }
 }

@@ -218,7 +218,8 @@ pub(crate) async fn unless_lost<S: Storage, T>(
     committed
 }
 
-/// Whether an error says that nothing was committed.
+/// Whether an error says that nothing was committed. From the moment in which a version may be there, all errors are
+/// [`Error::Uncertain`].
 pub(crate) fn is_certain(error: &Error) -> bool {
-    matches!(error, Error::Conflict(_) | Error::Busy { .. } | Error::Cancelled)
+    !matches!(error, Error::Uncertain { .. })
 }
