@@ -321,6 +321,35 @@ fn table_verbs_with_any_sql() {
     assert_eq!(rows(&dir, "t"), before);
 }
 
+/// Functions that DataFusion has only before it optimizes.
+#[cfg(feature = "sql")]
+#[test]
+fn table_verbs_know_all_functions() {
+    let dir = Dir::new("tv-functions");
+    dir.write("t.csv", "id,n,at\n1,,2020-01-01T00:00:00\n2,5,2999-01-01T00:00:00\n");
+    dir.lancet("-q table create t t.csv").ok();
+    let done = |args: &[&str]| {
+        let ran = words(&dir, &[args, &["--json"]].concat());
+        serde_json::from_str::<Value>(&ran.ok()).unwrap()
+    };
+    done(&["add-column", "t", "--name", "m", "--expr", "nvl(n, id)"]);
+    done(&["add-column", "t", "--name", "some", "--expr", "coalesce(n, 7)"]);
+    done(&["add-column", "t", "--name", "past", "--expr", "at < now()"]);
+    done(&["add-column", "t", "--name", "ago", "--expr", "current_date > at"]);
+    let short = "arrow_cast(ifnull(n, 1), 'Int16')";
+    done(&["add-column", "t", "--name", "short", "--expr", short]);
+    assert_eq!(
+        rows(&dir, "t -c id,n,m,some,past,ago,short"),
+        ["1,,1,7,true,true,1", "2,5,5,5,false,false,5"]
+    );
+    done(&["update", "t", "--set", "n = coalesce(n, 0)", "--set", "m = nvl2(n, m, 9)", "--all"]);
+    assert_eq!(rows(&dir, "t -c id,n,m"), ["1,0,9", "2,5,5"]);
+    done(&["update", "t", "--set", "at = now()", "--where", "coalesce(n, 1) = 5"]);
+    let deleted = done(&["delete", "t", "--where", "at < now() - INTERVAL '30 days'"]);
+    assert_eq!(deleted["rows_deleted"], 1);
+    assert_eq!(done(&["delete", "t", "--where", "coalesce(n, id) = 5"])["rows_deleted"], 1);
+}
+
 /// What the small part of SQL says it says in SQL too: the same conditions, as filters and as queries.
 #[cfg(feature = "sql")]
 #[test]
