@@ -1,5 +1,6 @@
 //! `lancet sql`: queries over files.
 
+mod changes;
 mod columns;
 mod disk;
 mod errors;
@@ -94,8 +95,10 @@ the one behind an @: 'cities.lance@3' is version 3, 'cities.lance@released' a ta
 meanwhile.
 
 INSERT INTO, INSERT OVERWRITE, UPDATE, DELETE, MERGE INTO and TRUNCATE change such a table, each in
-one new version or not at all; older versions stay. COPY to a table replaces its rows and columns in a new
-version; where there is none, OPTIONS (table true) makes one instead of a file.
+one new version or not at all; older versions stay. INSERT goes by the position of columns, unless it
+names them: INSERT INTO 'cities.lance' (name, population) SELECT … COPY to a table replaces its rows
+and columns in a new version; where there is none, OPTIONS (table true) makes one instead of a file.
+Tables in memory (CREATE TABLE t AS SELECT …) are replaced, not changed: CREATE OR REPLACE TABLE.
 
 Statements are those of DataFusion; several have semicolons between them. The rows of each are
 shown, and those of the last one go to -o OUT; the first error ends a script. Where the answer goes
@@ -322,6 +325,7 @@ impl<'a> Answers<'a> {
     /// Plans a statement; those that change the session are run.
     async fn frame(&self, statement: DfStatement, dots: bool) -> Result<DataFrame> {
         let plan = self.ctx.state().statement_to_plan(statement).await.map_err(told)?;
+        changes::check_targets(&plan).map_err(told)?;
         let plan = match plan {
             LogicalPlan::Copy(_) => columns::rename_copied(plan),
             LogicalPlan::Ddl(_)

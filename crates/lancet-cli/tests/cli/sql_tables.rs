@@ -178,10 +178,69 @@ fn statements_change_tables() {
         ("UPDATE 't.lance' SET id = 1 / (id - 2)", "no new value for `id`"),
         ("UPDATE 't.lance' SET nobody = 1", "there is no column `nobody`"),
         ("INSERT INTO 't.lance' SELECT 1", "Column count"),
-        ("DELETE FROM 'f.lance' WHERE id = 1", "not supported"),
+        (
+            "DELETE FROM 'f.lance' WHERE id = 1",
+            "f.lance: is a file; make a table of it: lancet table create",
+        ),
+        ("INSERT INTO 'f.lance' VALUES (1, 'a')", "f.lance: is a file; make a table of it"),
+        ("UPDATE 't.csv' SET id = 1", "t.csv: is a file; make a table of it"),
     ] {
         let error = sql(&dir, query, "").failed();
         assert!(error.contains(part), "{query}: {error}");
     }
     assert_eq!(lines(&dir, "t.lance"), before);
+}
+
+#[test]
+fn tables_in_memory_are_not_changed_row_by_row() {
+    let dir = Dir::new("sql-table-memory");
+    dir.write("t.csv", "id,name\n1,a\n2,\n3,c\n");
+    let with_table = |then: &str| {
+        let create = "CREATE TABLE m AS SELECT * FROM 't.csv'; CREATE VIEW v AS SELECT * FROM m";
+        sql(&dir, &format!("{create}; {then}"), "--format csv -q")
+    };
+    for statement in [
+        "DELETE FROM m WHERE id IN (SELECT id FROM m WHERE name IS NULL)",
+        "DELETE FROM m WHERE false",
+        "DELETE FROM m",
+        "UPDATE m SET id = 7 WHERE id IN (SELECT max(id) FROM m)",
+        "TRUNCATE TABLE m",
+        "EXPLAIN DELETE FROM m WHERE id = 1",
+        "EXPLAIN ANALYZE DELETE FROM m WHERE id = 1",
+        "PREPARE d AS DELETE FROM m WHERE false",
+    ] {
+        let error = with_table(statement).failed();
+        let told = "m: tables in memory are replaced, not changed: CREATE OR REPLACE TABLE m AS ";
+        assert!(error.starts_with(told), "{statement}: {error}");
+    }
+    let error = with_table("DELETE FROM v WHERE id = 1").failed();
+    assert_eq!(error, "v: is no table whose rows can be changed");
+    let replaced = "INSERT INTO m VALUES (4, 'd'); \
+                    CREATE OR REPLACE TABLE m AS SELECT * FROM m WHERE NOT id = 1; \
+                    SELECT count(*) AS n FROM m";
+    assert_eq!(with_table(replaced).ok(), "count\n1\nn\n3\n");
+}
+
+#[test]
+fn updates_set_what_they_name() {
+    let dir = Dir::new("sql-table-targets");
+    dir.write("t.jsonl", "{\"zip\":1,\"address\":{\"zip\":2}}\n");
+    dir.lancet("-q table create t.lance t.jsonl").ok();
+    for (query, expected) in [
+        (
+            "UPDATE 't.lance' SET address.zip = 9",
+            "column `address.zip`: fields of a struct cannot be set alone; set the whole of `address`",
+        ),
+        ("EXPLAIN UPDATE 't.lance' SET address.zip = 9", "fields of a struct cannot be set alone"),
+        ("PREPARE p AS UPDATE 't.lance' SET address.zip = 9", "cannot be set alone"),
+        ("UPDATE 't.lance' SET zip = 3, zip = 4", "column `zip` is set twice"),
+    ] {
+        let error = sql(&dir, query, "").failed();
+        assert!(error.contains(expected), "{query}: {error}");
+    }
+    let rows = || dir.lancet("cat t.lance --format jsonl").ok();
+    assert_eq!(rows(), "{\"zip\":1,\"address\":{\"zip\":2}}\n");
+    sql(&dir, "UPDATE 't.lance' AS t SET t.zip = 3", "").ok();
+    sql(&dir, "UPDATE 't.lance' SET 't.lance'.zip = zip + 4", "").ok();
+    assert_eq!(rows(), "{\"zip\":7,\"address\":{\"zip\":2}}\n");
 }
