@@ -44,7 +44,7 @@ impl UrlTableFactory for Files {
         }
         let runtime = self.state.runtime_env();
         if let Some(table) = LanceTable::find(runtime, name, self.tables.clone()).await? {
-            return Ok(Some(Arc::new(table)));
+            return Ok(Some(Arc::new(table.following())));
         }
         let (format, ending) = self.format_of(Path::new(name))?;
         let options = ListingOptions::new(format).with_file_extension(ending);

@@ -244,3 +244,20 @@ fn updates_set_what_they_name() {
     sql(&dir, "UPDATE 't.lance' SET 't.lance'.zip = zip + 4", "").ok();
     assert_eq!(rows(), "{\"zip\":7,\"address\":{\"zip\":2}}\n");
 }
+
+#[test]
+fn views_and_prepared_statements_read_the_newest_version() {
+    let dir = Dir::new("sql-table-views");
+    dir.write("t.csv", "id\n1\n2\n3\n4\n");
+    dir.lancet("-q table create t.lance t.csv").ok();
+    let script = "CREATE VIEW v AS SELECT id FROM 't.lance' WHERE id > 1; \
+                  PREPARE p AS SELECT count(*) AS n FROM 't.lance'; \
+                  DELETE FROM 't.lance' WHERE id = 2; \
+                  SELECT id FROM v ORDER BY id; EXECUTE p; \
+                  INSERT INTO 't.lance' VALUES (5); \
+                  DELETE FROM 't.lance' WHERE id IN (SELECT max(id) FROM v); \
+                  SELECT id FROM v ORDER BY id";
+    let told = "count\n1\nid\n3\n4\nn\n3\ncount\n1\ncount\n1\nid\n3\n4\n";
+    assert_eq!(sql(&dir, script, "--format csv -q").ok(), told);
+    assert_eq!(lines(&dir, "t.lance"), ["1", "3", "4"]);
+}

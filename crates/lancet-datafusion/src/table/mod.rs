@@ -171,7 +171,7 @@ impl LanceTable {
         if table.schema(runtime).await? != self.schema {
             return exec_err!(
                 "{}: version {} has other columns than the table had when it was named; create the \
-                 external table again, or name a version",
+                 external table or the view again, or name a version",
                 self.path,
                 table.version()
             );

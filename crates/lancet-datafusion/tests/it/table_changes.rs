@@ -513,3 +513,18 @@ async fn tables_are_merged() {
     }
     assert_eq!(files(&path), known);
 }
+
+/// What asks a path again sees what was written meanwhile.
+#[tokio::test]
+async fn views_over_paths_read_the_newest_version() {
+    let (_folder, path, _) = made(&some()).await;
+    let (ctx, path) = (session(2), path.display());
+    run(&ctx, &format!("CREATE VIEW v AS SELECT k FROM '{path}' WHERE k > 1")).await;
+    run(&ctx, &format!("PREPARE p AS SELECT k FROM '{path}'")).await;
+    assert_eq!(count(&ctx, &format!("DELETE FROM '{path}' WHERE k = 2")).await, 1);
+    assert_eq!(rows(&ctx, "SELECT * FROM v").await.num_rows(), 3);
+    assert_eq!(rows(&ctx, "EXECUTE p").await.num_rows(), 5);
+    let last = format!("DELETE FROM '{path}' WHERE k IN (SELECT max(k) FROM v)");
+    assert_eq!((count(&ctx, &last).await, count(&ctx, &last).await), (1, 1));
+    assert_eq!(rows(&ctx, "SELECT * FROM v").await.num_rows(), 1);
+}
