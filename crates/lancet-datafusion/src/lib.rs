@@ -75,6 +75,7 @@
 //! COPY (SELECT …) TO 'new.lance' OPTIONS (table true)           a new table; one that is there gets a new version
 //! ```
 //!
+//! `INSERT` goes by the position of columns, unless it names them: `INSERT INTO 'cities.lance' (name, population) SELECT …`.
 //! Rows for which a condition is null stay. The newest version is changed, of the table or of a branch; of a table that was
 //! opened at a version or a tag nothing can be. Where another writer was faster, the change goes on top of its own,
 //! or fails with the version that is in the way. Rows are written as they come: memory is needed for batches, and for the

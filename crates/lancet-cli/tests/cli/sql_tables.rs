@@ -261,3 +261,33 @@ fn views_and_prepared_statements_read_the_newest_version() {
     assert_eq!(sql(&dir, script, "--format csv -q").ok(), told);
     assert_eq!(lines(&dir, "t.lance"), ["1", "3", "4"]);
 }
+
+#[test]
+fn updates_that_change_nothing_say_so_once() {
+    let dir = Dir::new("sql-table-same");
+    dir.write("t.csv", "id\n1\n2\n3\n");
+    dir.lancet("-q table create t.lance t.csv").ok();
+    let script = "CREATE EXTERNAL TABLE x STORED AS LANCE LOCATION 't.lance/'; \
+                  DELETE FROM x WHERE id = 1; UPDATE x SET id = id; UPDATE 't.lance' SET id = id";
+    let ran = sql(&dir, script, "--format csv");
+    assert_eq!(ran.stdout, "count\n1\ncount\n2\ncount\n2\n", "{}", ran.stderr);
+    let told = "x: version 2: 1 row deleted\nx: version 2: no rows changed\n\
+                t.lance: version 2: no rows changed\n";
+    assert_eq!(ran.stderr, told);
+}
+
+#[test]
+fn refusals_name_the_cause() {
+    let dir = Dir::new("sql-table-causes");
+    dir.write("t.csv", "id,n\n1,1\n2,2\n");
+    dir.write("s.csv", "id,n\n1,7\n1,8\n");
+    dir.lancet("-q table create t.lance t.csv").ok();
+    let merge = "MERGE INTO 't.lance' t USING 's.csv' s ON t.id = s.id \
+                 WHEN MATCHED THEN UPDATE SET n = s.n";
+    let error = sql(&dir, merge, "").failed();
+    assert!(error.contains("several rows of the source match that one row"), "{error}");
+    let error = sql(&dir, "FROM 's3://b/a.lance'", "").failed();
+    assert!(error.starts_with("s3://b/a.lance: queries read files on disk"), "{error}");
+    let url = format!("FROM 'file://{}'", dir.path("t.csv").display());
+    assert_eq!(sql(&dir, &url, "--format csv").ok(), "id,n\n1,1\n2,2\n");
+}

@@ -528,3 +528,18 @@ async fn views_over_paths_read_the_newest_version() {
     assert_eq!((count(&ctx, &last).await, count(&ctx, &last).await), (1, 1));
     assert_eq!(rows(&ctx, "SELECT * FROM v").await.num_rows(), 1);
 }
+
+/// A change that changes nothing is the last one all the same.
+#[tokio::test]
+async fn updates_that_change_nothing_are_noted() {
+    let (_folder, path, _) = made(&some()).await;
+    let ctx = session(2);
+    let url = ListingTableUrl::parse(path.display().to_string()).unwrap();
+    let options = LanceTableOptions::default();
+    let table = LanceTable::open(&ctx.runtime_env(), &url, options).await.unwrap();
+    ctx.register_table("x", Arc::new(table.clone())).unwrap();
+    assert_eq!(count(&ctx, "DELETE FROM x WHERE k = 2").await, 1);
+    assert_eq!(count(&ctx, "UPDATE x SET k = k").await, 5);
+    let change = table.last_change().unwrap();
+    assert_eq!((change.version, change.rows_deleted, change.rows_updated), (2, 0, 0));
+}
