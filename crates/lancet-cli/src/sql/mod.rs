@@ -43,7 +43,7 @@ use crate::error::{Error, InFile, Result};
 use crate::format::{Format, check_is_file};
 use crate::guard::{self, guarded};
 use crate::input::Input;
-use crate::tables::Done;
+use crate::tables::{ATTEMPTS, Done};
 use crate::units;
 use disk::Disk;
 use errors::told;
@@ -58,9 +58,6 @@ const TABLE_ROWS: u64 = 100;
 
 /// How long a query that was given up may take to clean up.
 const CLEAN_UP: Duration = Duration::from_secs(5);
-
-/// How often a change of a table is worked out again because another writer was faster.
-const ATTEMPTS: usize = 5;
 
 /// What a panic of a library is taken for.
 pub(super) const FAILED: &str = "the query failed in a library; one of its files may be damaged";

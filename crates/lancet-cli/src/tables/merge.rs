@@ -13,11 +13,11 @@ use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Schema};
 use arrow_select::take::take_record_batch;
+use lancet_table::columns::ROW_ADDRESS;
 use lancet_table::{Error as TableError, Table, TableChange, TableRows, TableWriteOptions};
 
 use super::change::{ChangeArgs, Done};
 use super::literal::column_type;
-use super::select::ROW_ADDRESS;
 use super::source::{Failure, Rows, SourceArgs};
 use crate::error::{Error, Result};
 use crate::input::{Input, Selection};
