@@ -350,6 +350,47 @@ fn table_verbs_know_all_functions() {
     assert_eq!(done(&["delete", "t", "--where", "coalesce(n, id) = 5"])["rows_deleted"], 1);
 }
 
+/// Columns that are dictionaries, fields of structs, and types that have no name in `--types`.
+#[cfg(feature = "sql")]
+#[test]
+fn table_verbs_give_values_the_types_of_the_table() {
+    let dir = Dir::new("tv-types");
+    dir.write("t.jsonl", "{\"id\":1,\"city\":\"Bern\",\"a\":{\"n\":1,\"city\":\"Bern\"}}\n");
+    let make = "COPY (SELECT id, arrow_cast(city, 'Dictionary(Int8, Utf8)') AS city, \
+                named_struct('n', arrow_cast(a['n'], 'Int32'), \
+                             'city', arrow_cast(a['city'], 'Dictionary(Int32, Utf8)')) AS a, \
+                arrow_cast(city, 'Binary') AS b, arrow_cast(id, 'Duration(Second)') AS d, \
+                arrow_cast(id, 'Float16') AS h \
+                FROM 't.jsonl') TO 't.lance' OPTIONS (table true)";
+    let ran = dir.command("-q sql").arg(make).output().unwrap();
+    Ran::new(make, ran).ok();
+
+    dir.write("more.csv", "id,city\n2,Basel\n3,\n4,Basel\n");
+    dir.lancet("-q table append t.lance more.csv").ok();
+    dir.write("more.jsonl", "{\"id\":5,\"city\":\"Chur\",\"a\":{\"n\":7,\"city\":\"Chur\"}}\n");
+    dir.lancet("-q table append t.lance more.jsonl").ok();
+    dir.lancet("-q convert more.csv more.parquet").ok();
+    dir.lancet("-q table append t.lance more.parquet").ok();
+    dir.lancet("-q table merge t.lance more.parquet --on id").ok();
+    let cities = rows(&dir, "t.lance -c id,city");
+    assert_eq!(
+        cities,
+        ["1,Bern", "2,Basel", "2,Basel", "3,", "3,", "4,Basel", "4,Basel", "5,Chur"]
+    );
+    let nested = "SELECT city, a['n'] + 1 AS n, a['city'] AS c FROM 't.lance' WHERE id = 5";
+    let ran = dir.command("sql --format csv").arg(nested).output().unwrap();
+    assert_eq!(Ran::new(nested, ran).ok(), "city,n,c\nChur,8,Chur\n");
+    for set in ["city='Chur'", "b='xy'", "d=90", "h=1.5"] {
+        words(&dir, &["update", "t.lance", "--set", set, "--where", "id = 1"]).ok();
+    }
+    let one = "SELECT city, arrow_cast(b, 'Utf8') AS b, arrow_cast(d, 'Int64') AS d, h FROM 't.lance' WHERE id = 1";
+    let ran = dir.command("sql --format csv").arg(one).output().unwrap();
+    assert_eq!(Ran::new(one, ran).ok(), "city,b,d,h\nChur,xy,90,1.5\n");
+    let refused = words(&dir, &["update", "t.lance", "--set", "d='90'", "--all"]).failed();
+    assert!(refused.contains("write the number of its units"), "{refused}");
+    dir.lancet("verify t.lance --all-versions").ok();
+}
+
 /// What the small part of SQL says it says in SQL too: the same conditions, as filters and as queries.
 #[cfg(feature = "sql")]
 #[test]
