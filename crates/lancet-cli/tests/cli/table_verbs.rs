@@ -391,6 +391,37 @@ fn table_verbs_give_values_the_types_of_the_table() {
     dir.lancet("verify t.lance --all-versions").ok();
 }
 
+/// Rows of files that are no Lance files, by fields of structs.
+#[test]
+fn table_verbs_merge_on_fields_of_structs() {
+    let dir = Dir::new("tv-merge-nested");
+    dir.write(
+        "t.jsonl",
+        "{\"a\":{\"x\":0,\"id\":1},\"n\":1}\n{\"a\":{\"x\":0,\"id\":2},\"n\":2}\n",
+    );
+    dir.lancet("-q table create t t.jsonl").ok();
+    dir.write(
+        "new.jsonl",
+        "{\"a\":{\"x\":9,\"id\":2},\"n\":7}\n{\"a\":{\"x\":9,\"id\":3},\"n\":8}\n",
+    );
+    dir.lancet("-q convert new.jsonl new.parquet").ok();
+    let merged = report(&dir, "merge t new.parquet --on a.id");
+    assert_eq!((&merged["rows_updated"], &merged["rows_inserted"]), (&json!(1), &json!(1)));
+    let merged = report(&dir, "merge t new.jsonl --on a.id,a.x");
+    assert_eq!((&merged["rows_updated"], &merged["rows_inserted"]), (&json!(2), &json!(0)));
+    // What a Lance file gives, others give too.
+    for columns in ["a.id", "n,a.id", "a.id,n,a.x", "a.x,a.id", "a.id,a", "a,a.id"] {
+        dir.lancet("-q convert new.jsonl new.lance").ok();
+        let of = |file: &str| dir.lancet(&format!("cat {file} -c {columns} --format jsonl")).ok();
+        let want = of("new.lance");
+        for file in ["new.jsonl", "new.parquet"] {
+            assert_eq!(of(file), want, "{file}, {columns}");
+        }
+    }
+    let unknown = dir.lancet("cat new.parquet -c a.y").failed();
+    assert_eq!(unknown, "new.parquet: no column `a.y`; there are: a, n");
+}
+
 /// What the small part of SQL says it says in SQL too: the same conditions, as filters and as queries.
 #[cfg(feature = "sql")]
 #[test]
