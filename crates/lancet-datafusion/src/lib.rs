@@ -39,8 +39,8 @@
 //! CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION 'cities.lance/' OPTIONS ('table.version' '3')
 //! ```
 //!
-//! An external table for which no version is named reads the latest one, anew for each query. All of a query is of one
-//! version, whatever is written meanwhile. In Rust, [`LanceTable`] is the table provider.
+//! An external table for which no version is named reads the latest one, anew for each query, and so does a view over the path of
+//! a table. All of a query is of one version, whatever is written meanwhile. In Rust, [`LanceTable`] is the table provider.
 //!
 //! # What a query reads
 //!
