@@ -288,6 +288,13 @@ fn refusals_name_the_cause() {
     assert!(error.contains("several rows of the source match that one row"), "{error}");
     let error = sql(&dir, "FROM 's3://b/a.lance'", "").failed();
     assert!(error.starts_with("s3://b/a.lance: queries read files on disk"), "{error}");
+    for other in [
+        "COPY (SELECT 1 AS n) TO 's3://b/a.lance'",
+        "CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION 's3://b/a.lance'",
+    ] {
+        let error = sql(&dir, other, "").failed();
+        assert_eq!(error, "s3://b/a.lance: queries read and write files on disk");
+    }
     let url = format!("FROM 'file://{}'", dir.path("t.csv").display());
     assert_eq!(sql(&dir, &url, "--format csv").ok(), "id,n\n1,1\n2,2\n");
 }
