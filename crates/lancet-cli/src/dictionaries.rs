@@ -103,6 +103,24 @@ impl Dictionaries {
     }
 }
 
+/// Values as a dictionary of the type `to`, in which each of them stands once.
+pub fn of_values(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    let DataType::Dictionary(key_type, _) = to else { return Ok(values.clone()) };
+    let valid: Vec<u64> =
+        (0..values.len()).filter(|i| values.is_valid(*i)).map(|i| i as u64).collect();
+    let valid = take(values, &UInt64Array::from(valid), None)?;
+    let mut grown = Grown { values: values.slice(0, 0), positions: HashMap::new() };
+    let mut moved = grown.add(&valid)?.into_iter();
+    let key = |index| if values.is_valid(index) { moved.next().unwrap_or(0) } else { 0 };
+    let keys = packed((0..values.len()).map(key), key_type)?;
+    let data = ArrayData::builder(to.clone())
+        .len(values.len())
+        .add_buffer(keys)
+        .nulls(values.nulls().cloned())
+        .add_child_data(grown.values.to_data());
+    Ok(make_array(data.build()?))
+}
+
 /// Keys in the width of their type.
 fn packed(keys: impl Iterator<Item = u64>, of: &DataType) -> Result<Buffer, ArrowError> {
     fn narrow<K: ArrowNativeType + TryFrom<u64>>(

@@ -11,6 +11,9 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 
+/// Ids need not exist, so no table bounds how many are given.
+const MOST_IDS: usize = 10_000_000;
+
 /// Consecutive rows, perhaps up to the end of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowRange {
@@ -80,6 +83,11 @@ impl RowList {
 
     /// The row numbers, after checking that a file of `num_rows` has them all.
     pub fn within(&self, num_rows: u64) -> Result<impl Iterator<Item = u64> + '_> {
+        Ok(self.ranges(num_rows)?.iter().cloned().flatten())
+    }
+
+    /// The same as ranges.
+    pub fn ranges(&self, num_rows: u64) -> Result<&[Range<u64>]> {
         for part in &self.0 {
             if part.end > num_rows && !part.is_empty() {
                 return Err(Error::new(format!(
@@ -88,7 +96,16 @@ impl RowList {
                 )));
             }
         }
-        Ok(self.0.iter().cloned().flatten())
+        Ok(&self.0)
+    }
+
+    /// The ids of rows that a list for `--row-ids` names.
+    pub fn ids(&self) -> Result<Vec<u64>> {
+        let ids: Vec<u64> = self.0.iter().cloned().flatten().take(MOST_IDS + 1).collect();
+        match ids.len() > MOST_IDS {
+            true => Err(Error::Usage(format!("--row-ids takes at most {MOST_IDS} ids"))),
+            false => Ok(ids),
+        }
     }
 }
 

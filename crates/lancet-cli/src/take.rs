@@ -8,13 +8,9 @@ use lancet::ReadOptions;
 
 use crate::copy::Destination;
 use crate::error::{Error, InFile, Result};
-use crate::format::is_table;
 use crate::input::{BATCH_ROWS, Batches, Input};
-use crate::places::{InTable, InputFile, TableArgs};
+use crate::places::{InTable, InputFile, TableArgs, table_folder};
 use crate::rows::RowList;
-
-/// Ids need not exist, so no table bounds how many are asked for.
-const MOST_IDS: usize = 10_000_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,7 +52,8 @@ impl Args {
 pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
     args.destination.check(Some(&args.file))?;
     let access = &args.destination.access;
-    let input = if is_table(&args.file) || args.table != TableArgs::default() {
+    let is_table = table_folder(&args.file)?.is_some();
+    let input = if is_table || args.table != TableArgs::default() {
         let options = ReadOptions::default();
         let file = InputFile::or_table(&args.file, None, access, &args.table, options)?;
         taken_of_table(&file, args)?
@@ -77,12 +74,9 @@ fn taken_of_table(file: &InputFile, args: &Args) -> Result<Input> {
     let columns = table.project(columns).in_file(&path)?;
     let (schema, table_rows) = (columns.schema(), table.num_rows().in_file(&path)?);
     let rows: Vec<u64> = match &args.row_ids {
-        Some(ids) => ids.within(u64::MAX)?.take(MOST_IDS + 1).collect(),
+        Some(ids) => ids.ids()?,
         None => args.rows()?.within(table_rows).map_err(|e| e.about(&path))?.collect(),
     };
-    if args.row_ids.is_some() && rows.len() > MOST_IDS {
-        return Err(Error::Usage(format!("--row-ids takes at most {MOST_IDS} ids")));
-    }
     let by_id = args.row_ids.is_some();
     let take = move |rows: &[u64]| match by_id {
         true => table.take_row_ids(rows, &columns).in_table(&path),

@@ -7,8 +7,9 @@ use chrono::DateTime;
 use lancet_table::{At, Branch, Manifest, Operation, Table, TableOptions, Tag};
 use serde_json::{Value, json};
 
-use crate::error::{InFile, Result};
+use crate::error::{Error, InFile, Result};
 use crate::lines::{Report, Width};
+use crate::places::Place;
 use crate::table::Grid;
 use crate::units;
 
@@ -53,7 +54,10 @@ struct Line {
 pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let at = args.branch.clone().map_or(At::Latest, At::Branch);
     let options = TableOptions::default().with_version(at);
-    let table = Table::open_with(&args.table, options).in_file(&args.table)?;
+    let Place::Disk(folder) = Place::of(&args.table)? else {
+        return Err(Error::new("only tables on disk are read by this program").about(&args.table));
+    };
+    let table = Table::open_with(folder, options).in_file(&args.table)?;
     let tags = table.tags().in_file(&args.table)?;
     let branches = table.branches().in_file(&args.table)?;
     let mut lines = Vec::with_capacity(table.versions().len());

@@ -39,8 +39,8 @@
 //! CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION 'cities.lance/' OPTIONS ('table.version' '3')
 //! ```
 //!
-//! An external table for which no version is named reads the latest one, anew for each query. All of a query is of one
-//! version, whatever is written meanwhile. In Rust, [`LanceTable`] is the table provider.
+//! An external table for which no version is named reads the latest one, anew for each query, and so does a view over the path of
+//! a table. All of a query is of one version, whatever is written meanwhile. In Rust, [`LanceTable`] is the table provider.
 //!
 //! # What a query reads
 //!
@@ -75,6 +75,7 @@
 //! COPY (SELECT …) TO 'new.lance' OPTIONS (table true)           a new table; one that is there gets a new version
 //! ```
 //!
+//! `INSERT` goes by the position of columns, unless it names them: `INSERT INTO 'cities.lance' (name, population) SELECT …`.
 //! Rows for which a condition is null stay. The newest version is changed, of the table or of a branch; of a table that was
 //! opened at a version or a tag nothing can be. Where another writer was faster, the change goes on top of its own,
 //! or fails with the version that is in the way. Rows are written as they come: memory is needed for batches, and for the

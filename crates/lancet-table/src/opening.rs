@@ -47,6 +47,14 @@ impl<S: Storage> Opened<S> {
         Self::open_at(self.main.clone(), at, self.options.clone(), files).await
     }
 
+    /// Whether there is no newer version, of the branch if it is one. Reads names only.
+    pub(crate) async fn is_latest(&self) -> Result<bool> {
+        let manifest = self.manifest();
+        let versions =
+            list_versions(self.storage(), &self.root, manifest.branch.as_deref()).await?;
+        Ok(versions.latest().is_some_and(|latest| latest.version == manifest.version))
+    }
+
     async fn open_at(
         main: PathBuf,
         at: &At,

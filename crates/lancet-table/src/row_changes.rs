@@ -385,7 +385,10 @@ fn check_distinct<'a>(wanted: impl IntoIterator<Item = &'a Wanted>) -> Result<()
     rows.sort_unstable();
     let twice = rows.iter().zip(rows.iter().skip(1)).any(|(one, next)| one == next);
     match twice {
-        true => Err(Error::invalid("a row is listed twice: it cannot get two new values")),
+        true => Err(Error::invalid(
+            "a row is listed twice: it cannot get two new values; in a merge, several rows of the source match \
+             that one row",
+        )),
         false => Ok(()),
     }
 }

@@ -95,6 +95,12 @@ impl StoreTable {
         Ok(Self { at: self.at.checkout(&at).await? })
     }
 
+    /// Whether the version that is open is still the newest one, of the branch if it is one. That is a listing; no
+    /// manifest is read.
+    pub async fn is_latest(&self) -> Result<bool> {
+        self.at.is_latest().await
+    }
+
     /// The version that is open.
     pub fn version(&self) -> u64 {
         self.manifest().version

@@ -108,7 +108,7 @@ impl Leaf {
 
     /// Whether an empty text is a value of this column.
     pub fn holds_text(&self) -> bool {
-        matches!(self.data_type, DataType::Utf8 | DataType::LargeUtf8)
+        matches!(values_of(&self.data_type), DataType::Utf8 | DataType::LargeUtf8)
     }
 
     /// Whether its type was given.
@@ -210,12 +210,20 @@ impl Leaf {
     }
 }
 
+/// The type of the values, which a dictionary may hold.
+fn values_of(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    }
+}
+
 /// Refuses what parsing would cut without a word: offsets, fractions, times of day.
 fn check(cell: Cell<'_>, data_type: &DataType, given: bool) -> Result<(), String> {
     let text = cell.text();
     let kind = || Kind::of(text);
     let name = || types::name(data_type);
-    match data_type {
+    match values_of(data_type) {
         DataType::Timestamp(unit, zone) => match kind() {
             Kind::Date if given || zone.is_none() => Ok(()),
             Kind::Time(time) if time.zoned && zone.is_none() => {

@@ -16,6 +16,7 @@ mod numbers;
 mod options;
 mod parquet;
 mod parse;
+mod project;
 mod row_groups;
 mod source;
 mod types;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Fields, Schema};
 
 use super::parse::is_read_as;
 use super::types::Types;
@@ -115,19 +115,31 @@ impl TextOptions {
 }
 
 impl TextOptions {
-    /// The same, with the types of a table for columns that have none given. Those that text is not read as stay out.
+    /// The same, with the types of a table for columns and fields of structs that have none given. Those that text is not
+    /// read as stay out.
     pub fn like(&self, found: &Schema, table: &Schema) -> Self {
+        let mut types = Vec::new();
+        types_like(found.fields(), table.fields(), "", &mut types);
         let given = self.given_types();
-        let type_of = |column: &String| {
-            let field = table.field_with_name(column).ok()?;
-            let is_given = given.iter().any(|(name, _)| name == column);
-            let is_known = is_read_as(field.data_type());
-            (!is_given && is_known).then(|| (column.clone(), field.data_type().clone()))
-        };
-        let columns = found.fields().iter().map(|field| field.name());
+        types.retain(|(name, _)| !given.iter().any(|(given, _)| given == name));
         let mut like = self.clone();
-        like.types.push(Types(columns.filter_map(type_of).collect()));
+        like.types.push(Types(types));
         like
+    }
+}
+
+/// The types that columns have in a table, by their names; those of fields in structs with dots.
+fn types_like(found: &Fields, table: &Fields, before: &str, types: &mut Vec<(String, DataType)>) {
+    for field in found {
+        let Some((_, like)) = table.find(field.name()) else { continue };
+        let name = format!("{before}{}", field.name());
+        match (field.data_type(), like.data_type()) {
+            (DataType::Struct(found), DataType::Struct(table)) => {
+                types_like(found, table, &format!("{name}."), types);
+            }
+            (_, like) if is_read_as(like) => types.push((name, like.clone())),
+            _ => {}
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::timezone::Tz;
+use arrow_array::types::{ArrowPrimitiveType, Float16Type};
 use arrow_array::{ArrayRef, BooleanArray, LargeStringArray, StringArray, make_array};
 use arrow_buffer::{ArrowNativeType, NullBuffer, i256};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
@@ -10,18 +11,19 @@ use arrow_schema::{ArrowError, DataType, TimeUnit};
 use super::kind::UTC;
 use super::moments;
 use super::numbers::{float, integer};
-use crate::leaves;
+use crate::{dictionaries, leaves};
 
 /// Whether text can be read as values of a type.
 pub fn is_read_as(data_type: &DataType) -> bool {
     let none = StringArray::from(Vec::<&str>::new());
-    *data_type == DataType::Utf8 || parse(&none, data_type).is_ok()
+    parse(&none, data_type).is_ok()
 }
 
 /// All texts as values of one of the types that `--types` has a name for.
 pub fn parse(text: &StringArray, data_type: &DataType) -> Result<ArrayRef, ArrowError> {
     use DataType as D;
     match data_type {
+        D::Utf8 => Ok(Arc::new(text.clone())),
         D::LargeUtf8 => Ok(Arc::new(text.iter().collect::<LargeStringArray>())),
         D::Boolean => {
             Ok(Arc::new(text.iter().map(|text| boolean(text?)).collect::<BooleanArray>()))
@@ -34,6 +36,9 @@ pub fn parse(text: &StringArray, data_type: &DataType) -> Result<ArrayRef, Arrow
         D::UInt16 => numbers(text, data_type, integer::<u16>),
         D::UInt32 => numbers(text, data_type, integer::<u32>),
         D::UInt64 => numbers(text, data_type, integer::<u64>),
+        D::Float16 => numbers(text, data_type, |text| {
+            float::<f64>(text).map(<Float16Type as ArrowPrimitiveType>::Native::from_f64)
+        }),
         D::Float32 => numbers(text, data_type, float::<f32>),
         D::Float64 => numbers(text, data_type, float::<f64>),
         D::Date32 => numbers(text, data_type, moments::days),
@@ -59,6 +64,7 @@ pub fn parse(text: &StringArray, data_type: &DataType) -> Result<ArrayRef, Arrow
         D::Decimal256(precision, scale) => {
             numbers(text, data_type, |text| decimal(text, *precision, *scale))
         }
+        D::Dictionary(_, values) => dictionaries::of_values(&parse(text, values)?, data_type),
         other => Err(ArrowError::NotYetImplemented(format!("text as {other}"))),
     }
 }

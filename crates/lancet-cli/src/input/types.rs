@@ -147,6 +147,7 @@ pub fn name(data_type: &DataType) -> String {
         DataType::LargeUtf8 => "large_string".into(),
         DataType::Boolean => "bool".into(),
         DataType::Date32 => "date".into(),
+        DataType::Dictionary(_, values) => name(values),
         DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
             format!("decimal({precision},{scale})")
         }

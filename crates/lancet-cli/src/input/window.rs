@@ -1,10 +1,8 @@
 //! Rows and columns of a stream that can only be read from its beginning.
 
-use std::sync::Arc;
-
 use arrow_array::RecordBatch;
-use arrow_schema::Schema;
 
+use super::project::Projection;
 use super::{Batches, Input, Selection};
 use crate::error::{Error, Result};
 
@@ -18,11 +16,10 @@ pub fn narrow(input: Input, selection: &Selection) -> Result<Input> {
         rows = Some(range.end - range.start);
     }
     if !selection.columns.is_empty() {
-        let indices = column_indices(&schema, &selection.columns)?;
-        schema = Arc::new(schema.project(&indices).map_err(|e| Error::new(e.to_string()))?);
+        let columns = Projection::new(&schema, &selection.columns).map_err(Error::new)?;
+        schema = columns.schema.clone();
         batches = Box::new(
-            batches
-                .map(move |batch| batch?.project(&indices).map_err(|e| Error::new(e.to_string()))),
+            batches.map(move |batch| columns.of(&batch?).map_err(|e| Error::new(e.to_string()))),
         );
     }
     let skip = selection.rows.start;
@@ -31,16 +28,6 @@ pub fn narrow(input: Input, selection: &Selection) -> Result<Input> {
         batches = Box::new(Window { batches, skip, left });
     }
     Ok(Input { schema, file_rows, rows, batches })
-}
-
-fn column_indices(schema: &Schema, columns: &[String]) -> Result<Vec<usize>> {
-    let find = |name: &String| {
-        schema.index_of(name).map_err(|_| {
-            let names: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
-            Error::new(format!("no column `{name}`; there are: {}", names.join(", ")))
-        })
-    };
-    columns.iter().map(find).collect()
 }
 
 /// Skips rows, then passes rows on until enough have come.
@@ -76,6 +63,8 @@ impl Iterator for Window {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::rows::RowRange;
     use arrow_array::{ArrayRef, Int32Array, cast::AsArray, types::Int32Type};

@@ -33,7 +33,7 @@ pub(super) fn told(error: DataFusionError) -> Error {
             format!("this is not supported: {}", planned(message))
         }
         DataFusionError::ExecutionJoin(_) => format!("{FAILED} ({})", last_panic()),
-        DataFusionError::Internal(message) => format!("DataFusion failed: {}", planned(message)),
+        DataFusionError::Internal(message) => internal(message),
         other => planned(&other.strip_backtrace()),
     }))
 }
@@ -149,6 +149,14 @@ fn planned(message: &str) -> String {
         );
     }
     without_trees(&without_types(&message))
+}
+
+/// What DataFusion takes for a mistake of its own.
+fn internal(message: &str) -> String {
+    match between(message, "No suitable object store found for ", ". See") {
+        Some(url) => format!("{url}: queries read and write files on disk"),
+        None => format!("DataFusion failed: {}", planned(message)),
+    }
 }
 
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {

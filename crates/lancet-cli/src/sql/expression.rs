@@ -8,9 +8,12 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use datafusion::common::DFSchema;
+use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::ExprSchemable;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::logical_expr::{Expr, ExprSchemable};
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use lancet_table::Error as TableError;
@@ -45,19 +48,20 @@ impl Expression {
     }
 
     fn compile(text: &str, schema: &Schema, to: Option<&DataType>) -> Result<Self> {
-        let session = session();
-        let known = DFSchema::try_from(with_row_columns(schema))?;
-        let mut expression = session.parse_sql_expr(text, &known)?;
+        let state = session().state();
+        let known = Arc::new(DFSchema::try_from(with_row_columns(schema))?);
+        let mut expression = state.create_logical_expr(text, &known)?;
         if let Some(to) = to {
             expression = expression.cast_to(to, &known)?;
         }
+        let expression = simplified(expression, &known, &state)?;
         let used = expression.column_refs();
         let is_used = |field: &&Arc<Field>| used.iter().any(|column| column.name == *field.name());
         let fields: Vec<_> = known.fields().iter().filter(is_used).cloned().collect();
         drop(used);
         let input = Arc::new(Schema::new(fields));
         let known = DFSchema::try_from(input.clone())?;
-        let mut value = session.create_physical_expr(expression.clone(), &known)?;
+        let mut value = state.create_physical_expr(expression.clone(), &known)?;
         let mut data_type = value.data_type(&input)?;
         // Tables hold no views.
         let held = match &data_type {
@@ -66,7 +70,7 @@ impl Expression {
             _ => None,
         };
         if let Some(held) = held {
-            value = session.create_physical_expr(expression.cast_to(&held, &known)?, &known)?;
+            value = state.create_physical_expr(expression.cast_to(&held, &known)?, &known)?;
             data_type = held;
         }
         let columns = input.fields().iter().map(|field| field.name().clone()).collect();
@@ -114,6 +118,18 @@ impl Expression {
             ))),
         }
     }
+}
+
+/// What the optimizer makes of an expression: `coalesce`, `now` and others are there only before that.
+fn simplified(expression: Expr, known: &DFSchemaRef, state: &SessionState) -> Result<Expr> {
+    let context = SimplifyContext::builder()
+        .with_schema(known.clone())
+        .with_config_options(state.config_options().clone())
+        .with_query_execution_start_time(state.execution_props().query_execution_start_time)
+        .build();
+    let simplifier = ExprSimplifier::new(context);
+    let expression = simplifier.coerce(expression, known)?;
+    simplifier.simplify(expression)
 }
 
 /// Names of columns are taken as they are written, as everywhere in `lancet table`.

@@ -22,6 +22,7 @@ use lancet_datafusion::{LanceFormat, LanceTable, LanceTableOptions};
 use super::errors::refused;
 use crate::error::Error;
 use crate::format::{Compression, Format};
+use crate::places::Place;
 
 /// Makes tables of names that look like files.
 pub(super) struct Files {
@@ -44,9 +45,17 @@ impl UrlTableFactory for Files {
         }
         let runtime = self.state.runtime_env();
         if let Some(table) = LanceTable::find(runtime, name, self.tables.clone()).await? {
-            return Ok(Some(Arc::new(table)));
+            return Ok(Some(Arc::new(table.following())));
         }
-        let (format, ending) = self.format_of(Path::new(name))?;
+        let path = match Place::of(Path::new(name)).map_err(plan)? {
+            Place::Disk(path) => path,
+            _ => {
+                return plan_err!(
+                    "{name}: queries read files on disk; fetch it first: lancet convert {name} FILE"
+                );
+            }
+        };
+        let (format, ending) = self.format_of(&path)?;
         let options = ListingOptions::new(format).with_file_extension(ending);
         let config = ListingTableConfig::new(ListingTableUrl::parse(name)?)
             .with_listing_options(options)

@@ -1,5 +1,6 @@
 //! `lancet sql`: queries over files.
 
+mod changes;
 mod columns;
 mod disk;
 mod errors;
@@ -42,7 +43,7 @@ use crate::error::{Error, InFile, Result};
 use crate::format::{Format, check_is_file};
 use crate::guard::{self, guarded};
 use crate::input::Input;
-use crate::tables::Done;
+use crate::tables::{ATTEMPTS, Done};
 use crate::units;
 use disk::Disk;
 use errors::told;
@@ -57,9 +58,6 @@ const TABLE_ROWS: u64 = 100;
 
 /// How long a query that was given up may take to clean up.
 const CLEAN_UP: Duration = Duration::from_secs(5);
-
-/// How often a change of a table is worked out again because another writer was faster.
-const ATTEMPTS: usize = 5;
 
 /// What a panic of a library is taken for.
 pub(super) const FAILED: &str = "the query failed in a library; one of its files may be damaged";
@@ -94,8 +92,10 @@ the one behind an @: 'cities.lance@3' is version 3, 'cities.lance@released' a ta
 meanwhile.
 
 INSERT INTO, INSERT OVERWRITE, UPDATE, DELETE, MERGE INTO and TRUNCATE change such a table, each in
-one new version or not at all; older versions stay. COPY to a table replaces its rows and columns in a new
-version; where there is none, OPTIONS (table true) makes one instead of a file.
+one new version or not at all; older versions stay. INSERT goes by the position of columns, unless it
+names them: INSERT INTO 'cities.lance' (name, population) SELECT … COPY to a table replaces its rows
+and columns in a new version; where there is none, OPTIONS (table true) makes one instead of a file.
+Tables in memory (CREATE TABLE t AS SELECT …) are replaced, not changed: CREATE OR REPLACE TABLE.
 
 Statements are those of DataFusion; several have semicolons between them. The rows of each are
 shown, and those of the last one go to -o OUT; the first error ends a script. Where the answer goes
@@ -322,6 +322,7 @@ impl<'a> Answers<'a> {
     /// Plans a statement; those that change the session are run.
     async fn frame(&self, statement: DfStatement, dots: bool) -> Result<DataFrame> {
         let plan = self.ctx.state().statement_to_plan(statement).await.map_err(told)?;
+        changes::check_targets(&plan).map_err(told)?;
         let plan = match plan {
             LogicalPlan::Copy(_) => columns::rename_copied(plan),
             LogicalPlan::Ddl(_)

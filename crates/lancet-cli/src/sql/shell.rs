@@ -21,6 +21,7 @@ Statements end with a semicolon and may have several lines:
   DESCRIBE 'orders.lance';             names and types of the columns
   CREATE TABLE t AS SELECT …;          a table in memory, as long as the shell runs
   COPY (SELECT …) TO 'out.lance';      a new file
+  INSERT INTO, UPDATE, DELETE FROM and MERGE INTO change Lance tables: DELETE FROM 'cities.lance' WHERE …;
 
 .tables          tables of this session, and files here that can be queried
 .help            this text

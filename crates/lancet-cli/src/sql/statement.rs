@@ -12,7 +12,7 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, TokenizerError};
 
-use super::{columns, from_first};
+use super::{changes, columns, from_first};
 
 /// One statement.
 #[derive(Debug)]
@@ -71,6 +71,7 @@ fn one(tokens: Vec<TokenWithSpan>) -> Result<Statement> {
         let found = parser.parser.peek_token();
         return Ok(parser.parser.expected("the end of the statement or a semicolon", found)?);
     }
+    changes::check_assignments(&statement)?;
     name_columns(&mut statement);
     let statement = Box::new(statement);
     Ok(if summarize { Statement::Summarize(statement) } else { Statement::Plain(statement) })

@@ -14,7 +14,7 @@ use crate::signals::Cancel;
 use crate::{terminal, units};
 
 /// How often a change is worked out again because another writer was faster.
-const ATTEMPTS: usize = 5;
+pub const ATTEMPTS: usize = 5;
 
 /// Options of every verb that makes a version.
 #[derive(Debug, clap::Args)]

@@ -28,8 +28,9 @@ Examples:
   lancet table add-column cities.lance --values embeddings.arrow
 
 An expression is SQL over the columns of a row, whose names are taken as they are written. A file of
-values has one row for each row of the table, in the order of `lancet cat`, and the new columns. Without --type a value is what it would be in a CSV file. Columns of nulls are added
-without writing a file.";
+values has one row for each row of the table, in the order of `lancet cat`, and the new columns.
+Without --type a value is what it would be in a CSV file. Columns of nulls are added without writing
+a file.";
 
 const DROP: &str = "\
 Examples:

@@ -274,6 +274,7 @@ mod tests {
         Schema::new(vec![
             Field::new("n", DataType::Int32, true),
             Field::new("f", DataType::Float32, true),
+            Field::new("h", DataType::Float16, true),
             Field::new("ok", DataType::Boolean, true),
             Field::new("day", DataType::Date32, true),
             Field::new("a", DataType::Struct(inner.into()), true),
@@ -296,7 +297,12 @@ mod tests {
         for good in [
             "n > 2.5",
             "n = 99999999999999999999",
+            "n > 1e3",
+            "n <= -1.25E+1",
+            "n != 5e-1",
             "f = 0.1",
+            "h > 1",
+            "h = 0.1",
             "day >= '2024-01-01'",
             "a.city = 'Bern'",
             "\"a.city\" IS NOT NULL",
@@ -306,7 +312,7 @@ mod tests {
             filter(good).unwrap();
         }
         for (bad, expected) in [
-            ("m = 1", "there is no column `m`; there are n, f, ok, day, a"),
+            ("m = 1", "there is no column `m`; there are n, f, h, ok, day, a"),
             ("a.town = 'x'", "there is no column `a.town`"),
             ("n = '1'", "column `n`: `'1'` is no Int32; write numbers without quotes"),
             ("a.city = 1", "texts in single quotes"),
@@ -322,6 +328,26 @@ mod tests {
         ] {
             let message = filter(bad).unwrap_err();
             assert!(message.contains(expected), "{bad}: {message}");
+        }
+    }
+
+    #[test]
+    fn exponents_are_digits() {
+        for (short, long) in [
+            ("1e3", "1000"),
+            ("-1.25E+1", "-12.5"),
+            ("5e-1", "0.5"),
+            ("12.5e-3", "0.0125"),
+            ("1.250e1", "12.50"),
+            ("+.5e1", "05"),
+            ("7e0", "7"),
+        ] {
+            let filter = |number: &str| filter(&format!("n > {number}")).unwrap();
+            assert_eq!(filter(short), filter(long), "{short}");
+        }
+        for endless in ["1e77", "1e-80", "1e99999999999999999999", "1e9223372036854775807"] {
+            let message = filter(&format!("n > {endless}")).unwrap_err();
+            assert!(message.contains("has too many digits"), "{message}");
         }
     }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ArgGroup;
+use lancet::RowRanges;
 use lancet_table::TableRows;
 
 use super::change::{ChangeArgs, Done};
@@ -60,7 +61,7 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
             table.delete_with(rows, &condition.text, &options)
         })?,
         (None, Some(ids), _) => {
-            let ids = TableRows::Ids(select::ids(ids)?);
+            let ids = TableRows::Ids(ids.ids()?);
             args.change
                 .on_newest(&args.table, |table| table.delete_with(ids.clone(), "", &options))?
         }
@@ -68,10 +69,10 @@ pub fn run(args: &Args, quiet: bool, out: &mut dyn Write) -> Result<()> {
             // Other rows may have these numbers when another writer was faster, so that this is not done twice.
             let mut table = args.change.open(&args.table)?;
             let num_rows = table.num_rows().in_table(&args.table)?;
-            let rows = rows.iter().map(|rows| rows.within(num_rows));
+            let rows = rows.iter().map(|rows| rows.ranges(num_rows));
             let rows = rows.collect::<Result<Vec<_>>>().map_err(|e| e.about(&args.table))?;
-            let numbers: Vec<u64> = rows.into_iter().flatten().collect();
-            table.delete_with(numbers, "", &options).in_table(&args.table)?
+            let rows = RowRanges::from_iter(rows.into_iter().flatten().cloned());
+            table.delete_with(rows, "", &options).in_table(&args.table)?
         }
     };
     bar.finish_and_clear();

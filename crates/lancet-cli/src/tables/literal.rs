@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, StringArray, new_null_array};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, LargeBinaryArray, StringArray, make_array,
+    new_null_array,
+};
 use arrow_schema::{DataType, Fields, Schema};
 
 use super::tokens::Token;
-use crate::input;
+use crate::{dictionaries, input, leaves};
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +38,22 @@ impl Literal {
         use DataType as D;
         match (self, data_type) {
             (Self::Null, any) => Ok(new_null_array(any, 1)),
+            (_, D::Dictionary(_, values)) => {
+                let value = self.of_type(values)?;
+                dictionaries::of_values(&value, data_type).map_err(|error| error.to_string())
+            }
+            (Self::Text(text), D::Binary) => Ok(Arc::new(BinaryArray::from(vec![text.as_bytes()]))),
+            (Self::Text(text), D::LargeBinary) => {
+                Ok(Arc::new(LargeBinaryArray::from(vec![text.as_bytes()])))
+            }
+            (Self::Number(text), D::Duration(_)) => {
+                let units = input::value(text, &D::Int64)?.to_data();
+                let units = leaves::relabel(units, data_type).map_err(|error| error.to_string())?;
+                Ok(make_array(units))
+            }
+            (_, D::Duration(_)) => {
+                Err(format!("{} is no {data_type}; write the number of its units", self.shown()))
+            }
             (Self::Boolean(value), D::Boolean) => Ok(Arc::new(BooleanArray::from(vec![*value]))),
             (Self::Number(text), any) if any.is_numeric() => input::value(text, any),
             (Self::Text(text), D::Utf8 | D::LargeUtf8) => input::value(text, data_type),
@@ -80,6 +99,8 @@ impl Literal {
 /// A number with all its digits.
 fn exact(text: &str) -> Result<ArrayRef, String> {
     let text = text.strip_prefix('+').unwrap_or(text);
+    let expanded = without_exponent(text).ok_or_else(|| format!("`{text}` has too many digits"))?;
+    let text = expanded.as_str();
     let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let scale = i8::try_from(decimals).ok().filter(|scale| *scale <= 76);
     let scale = scale.ok_or_else(|| format!("`{text}` has too many digits"))?;
@@ -88,6 +109,30 @@ fn exact(text: &str) -> Result<ArrayRef, String> {
         text,
         if decimals == 0 && text.parse::<i64>().is_ok() { &DataType::Int64 } else { &decimal },
     )
+}
+
+/// `1.5e3` as `1500`; none where that is longer than any number of a table.
+fn without_exponent(text: &str) -> Option<String> {
+    const MOST: usize = 76;
+    let Some((number, exponent)) = text.split_once(['e', 'E']) else { return Some(text.into()) };
+    let exponent: i64 = exponent.parse().ok()?;
+    let (sign, number) = match number.strip_prefix('-') {
+        Some(number) => ("-", number),
+        None => ("", number),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let zeros = |count: i64| usize::try_from(count).ok().filter(|count| *count <= MOST);
+    let point = exponent.checked_add(i64::try_from(whole.len()).ok()?)?;
+    let digits = format!("{whole}{fraction}");
+    let behind = point.checked_sub(i64::try_from(digits.len()).ok()?)?;
+    Some(if point <= 0 {
+        format!("{sign}0.{}{digits}", "0".repeat(zeros(point.checked_neg()?)?))
+    } else if behind >= 0 {
+        format!("{sign}{digits}{}", "0".repeat(zeros(behind)?))
+    } else {
+        let (whole, fraction) = digits.split_at_checked(usize::try_from(point).ok()?)?;
+        format!("{sign}{whole}.{fraction}")
+    })
 }
 
 /// The type of a column, whose name may be that of a field in structs, with dots.

@@ -13,12 +13,12 @@ use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Schema};
 use arrow_select::take::take_record_batch;
+use lancet_table::columns::ROW_ADDRESS;
 use lancet_table::{Error as TableError, Table, TableChange, TableRows, TableWriteOptions};
 
 use super::change::{ChangeArgs, Done};
 use super::literal::column_type;
-use super::select::ROW_ADDRESS;
-use super::source::{Failure, Rows, SourceArgs};
+use super::source::{Failure, Rows, SourceArgs, into_dictionaries};
 use crate::error::{Error, Result};
 use crate::input::{Input, Selection};
 use crate::keys::Keys;
@@ -204,8 +204,9 @@ impl Source {
         options: &TableWriteOptions,
         failed: &Failure,
     ) -> lancet_table::Result<TableChange> {
+        let schema = table.schema();
         let rows = |pick: Vec<u64>| match self.picked(pick) {
-            Ok(input) => Ok(Rows::new(input, failed)),
+            Ok(input) => Ok(Rows::new(into_dictionaries(input, &schema), failed)),
             Err(error) => Err(TableError::Invalid(failed.keep(error))),
         };
         let numbers = |(number, is_new): (usize, &bool)| is_new.then_some(number as u64);

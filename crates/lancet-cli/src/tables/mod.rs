@@ -19,7 +19,7 @@ mod update;
 mod write;
 
 #[cfg(feature = "sql")]
-pub use change::Done;
+pub use change::{ATTEMPTS, Done};
 
 use std::io::Write;
 

@@ -4,17 +4,11 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_select::filter::filter_record_batch;
+use lancet_table::columns::ROW_ADDRESS;
 use lancet_table::{Error as TableError, Table, TableRows};
 
 use super::clause::{Chosen, Where};
-use crate::error::{Error, Result};
-use crate::rows::RowList;
 use crate::signals::Cancel;
-
-/// The column of the addresses of rows.
-pub const ROW_ADDRESS: &str = "_rowaddr";
-/// Ids need not exist, so no table bounds how many are given.
-const MOST_IDS: usize = 10_000_000;
 
 /// The rows for which a condition holds, batch by batch, or all: their addresses, and columns that are asked for.
 pub fn rows_where<'a>(
@@ -67,13 +61,4 @@ fn addresses(rows: &RecordBatch) -> lancet_table::Result<&[u64]> {
     let column = column.and_then(|column| column.as_primitive_opt::<UInt64Type>());
     let column = column.ok_or_else(|| TableError::Invalid("rows have no addresses".into()))?;
     Ok(column.values())
-}
-
-/// The ids in a list.
-pub fn ids(list: &RowList) -> Result<Vec<u64>> {
-    let ids: Vec<u64> = list.within(u64::MAX)?.take(MOST_IDS + 1).collect();
-    match ids.len() > MOST_IDS {
-        true => Err(Error::Usage(format!("--row-ids takes at most {MOST_IDS} ids"))),
-        false => Ok(ids),
-    }
 }

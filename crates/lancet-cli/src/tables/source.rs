@@ -3,16 +3,17 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use lancet::ReadOptions;
 
 use crate::copy::parts;
 use crate::error::{Error, Result};
 use crate::input::{Input, Selection, TextOptions};
 use crate::places::{self, Access, FormatName, InTable, InputFile, TableArgs};
-use crate::{claims, joined};
+use crate::{claims, dictionaries, joined};
 
 /// How the files are read.
 #[derive(Debug, clap::Args)]
@@ -37,7 +38,10 @@ impl SourceArgs {
         let open = |path: &PathBuf| self.open_file(path, like, quiet);
         let opened = files.paths.iter().map(open).collect::<Result<Vec<_>>>()?;
         let bytes = opened.iter().map(InputFile::size_bytes).fold(0, u64::saturating_add);
-        let input = joined::open(opened, &Selection::default())?;
+        let mut input = joined::open(opened, &Selection::default())?;
+        if let Some(table) = like {
+            input = into_dictionaries(input, table);
+        }
         self.check_claim(&input, bytes, files.paths.first().map(PathBuf::as_path))?;
         Ok(input)
     }
@@ -72,6 +76,35 @@ impl SourceArgs {
             }
         })
     }
+}
+
+/// Values of a file as dictionaries, where the table has these.
+pub fn into_dictionaries(input: Input, table: &Schema) -> Input {
+    let like = |field: &FieldRef| match table.field_with_name(field.name()).map(Field::data_type) {
+        Ok(to @ DataType::Dictionary(_, values)) if values.as_ref() == field.data_type() => {
+            Arc::new(Field::clone(field).with_data_type(to.clone()))
+        }
+        _ => field.clone(),
+    };
+    let fields: Fields = input.schema.fields().iter().map(like).collect();
+    if fields == *input.schema.fields() {
+        return input;
+    }
+    let schema = Arc::new(Schema::new_with_metadata(fields, input.schema.metadata().clone()));
+    let to = schema.clone();
+    let convert = move |batch: RecordBatch| {
+        let columns = batch.columns().iter().zip(to.fields());
+        let columns =
+            columns.map(|(column, field)| match column.data_type() == field.data_type() {
+                true => Ok(column.clone()),
+                false => dictionaries::of_values(column, field.data_type()),
+            });
+        RecordBatch::try_new(to.clone(), columns.collect::<Result<_, ArrowError>>()?)
+    };
+    let batches = input.batches.map(move |batch| {
+        convert(batch?).map_err(|error: ArrowError| Error::new(error.to_string()))
+    });
+    Input { schema, batches: Box::new(batches), ..input }
 }
 
 /// Rows on their way into a table. What went wrong with them is kept as it was told.

@@ -8,12 +8,13 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
 use clap::ArgGroup;
+use lancet_table::columns::ROW_ADDRESS;
 use lancet_table::{Error as TableError, Table, TableChange, TableWriteOptions};
 
 use super::change::{ChangeArgs, Done};
 use super::clause::{Assignment, Value, Where};
 use super::literal::column_type;
-use super::select::{ROW_ADDRESS, rows_where};
+use super::select::rows_where;
 use crate::error::Result;
 use crate::progress;
 use crate::signals::Cancel;
@@ -27,8 +28,8 @@ Examples:
   lancet table update cities.lance --set \"population = population + 1\" --where \"lower(name) = 'bern'\"
 
 Values are numbers, texts in single quotes (dates and times too), true, false and null; with SQL, all
-expressions over the values that a row has before. They are cast to the type of the column. Names of
-columns are taken as they are written. Values of another file are merged by their keys:
+expressions over the values that a row has before, which are cast to the type of the column. Names
+of columns are taken as they are written. Values of another file are merged by their keys:
   lancet table merge cities.lance new.arrow --on id
 
 Rows that were updated move behind the others.";

@@ -191,6 +191,12 @@ fn file_urls_are_files() {
     assert_eq!(dir.lancet(&format!("cat {} --format csv", url("t.csv"))).ok(), TABLE);
     dir.lancet(&format!("convert {} {}", url("t.csv"), url("u.lance"))).ok();
     dir.lancet(&format!("verify {}", url("u.lance"))).ok();
+    // Tables too, by every verb that reads them.
+    dir.lancet("-q table create t.lance t.csv").ok();
+    dir.lancet(&format!("take {} --rows 0", url("t.lance"))).ok();
+    dir.lancet(&format!("versions {}", url("t.lance"))).ok();
+    let message = dir.lancet("versions s3://bucket/t.lance").failed();
+    assert!(message.contains("only tables on disk"), "{message}");
     let message = dir.lancet("cat file://t.csv").failed();
     assert!(message.contains("begins with a slash"), "{message}");
     let message = dir.lancet("cat ftp://host/t.csv").failed();

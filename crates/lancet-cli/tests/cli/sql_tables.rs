@@ -178,10 +178,123 @@ fn statements_change_tables() {
         ("UPDATE 't.lance' SET id = 1 / (id - 2)", "no new value for `id`"),
         ("UPDATE 't.lance' SET nobody = 1", "there is no column `nobody`"),
         ("INSERT INTO 't.lance' SELECT 1", "Column count"),
-        ("DELETE FROM 'f.lance' WHERE id = 1", "not supported"),
+        (
+            "DELETE FROM 'f.lance' WHERE id = 1",
+            "f.lance: is a file; make a table of it: lancet table create",
+        ),
+        ("INSERT INTO 'f.lance' VALUES (1, 'a')", "f.lance: is a file; make a table of it"),
+        ("UPDATE 't.csv' SET id = 1", "t.csv: is a file; make a table of it"),
     ] {
         let error = sql(&dir, query, "").failed();
         assert!(error.contains(part), "{query}: {error}");
     }
     assert_eq!(lines(&dir, "t.lance"), before);
+}
+
+#[test]
+fn tables_in_memory_are_not_changed_row_by_row() {
+    let dir = Dir::new("sql-table-memory");
+    dir.write("t.csv", "id,name\n1,a\n2,\n3,c\n");
+    let with_table = |then: &str| {
+        let create = "CREATE TABLE m AS SELECT * FROM 't.csv'; CREATE VIEW v AS SELECT * FROM m";
+        sql(&dir, &format!("{create}; {then}"), "--format csv -q")
+    };
+    for statement in [
+        "DELETE FROM m WHERE id IN (SELECT id FROM m WHERE name IS NULL)",
+        "DELETE FROM m WHERE false",
+        "DELETE FROM m",
+        "UPDATE m SET id = 7 WHERE id IN (SELECT max(id) FROM m)",
+        "TRUNCATE TABLE m",
+        "EXPLAIN DELETE FROM m WHERE id = 1",
+        "EXPLAIN ANALYZE DELETE FROM m WHERE id = 1",
+        "PREPARE d AS DELETE FROM m WHERE false",
+    ] {
+        let error = with_table(statement).failed();
+        let told = "m: tables in memory are replaced, not changed: CREATE OR REPLACE TABLE m AS ";
+        assert!(error.starts_with(told), "{statement}: {error}");
+    }
+    let error = with_table("DELETE FROM v WHERE id = 1").failed();
+    assert_eq!(error, "v: is no table whose rows can be changed");
+    let replaced = "INSERT INTO m VALUES (4, 'd'); \
+                    CREATE OR REPLACE TABLE m AS SELECT * FROM m WHERE NOT id = 1; \
+                    SELECT count(*) AS n FROM m";
+    assert_eq!(with_table(replaced).ok(), "count\n1\nn\n3\n");
+}
+
+#[test]
+fn updates_set_what_they_name() {
+    let dir = Dir::new("sql-table-targets");
+    dir.write("t.jsonl", "{\"zip\":1,\"address\":{\"zip\":2}}\n");
+    dir.lancet("-q table create t.lance t.jsonl").ok();
+    for (query, expected) in [
+        (
+            "UPDATE 't.lance' SET address.zip = 9",
+            "column `address.zip`: fields of a struct cannot be set alone; set the whole of `address`",
+        ),
+        ("EXPLAIN UPDATE 't.lance' SET address.zip = 9", "fields of a struct cannot be set alone"),
+        ("PREPARE p AS UPDATE 't.lance' SET address.zip = 9", "cannot be set alone"),
+        ("UPDATE 't.lance' SET zip = 3, zip = 4", "column `zip` is set twice"),
+    ] {
+        let error = sql(&dir, query, "").failed();
+        assert!(error.contains(expected), "{query}: {error}");
+    }
+    let rows = || dir.lancet("cat t.lance --format jsonl").ok();
+    assert_eq!(rows(), "{\"zip\":1,\"address\":{\"zip\":2}}\n");
+    sql(&dir, "UPDATE 't.lance' AS t SET t.zip = 3", "").ok();
+    sql(&dir, "UPDATE 't.lance' SET 't.lance'.zip = zip + 4", "").ok();
+    assert_eq!(rows(), "{\"zip\":7,\"address\":{\"zip\":2}}\n");
+}
+
+#[test]
+fn views_and_prepared_statements_read_the_newest_version() {
+    let dir = Dir::new("sql-table-views");
+    dir.write("t.csv", "id\n1\n2\n3\n4\n");
+    dir.lancet("-q table create t.lance t.csv").ok();
+    let script = "CREATE VIEW v AS SELECT id FROM 't.lance' WHERE id > 1; \
+                  PREPARE p AS SELECT count(*) AS n FROM 't.lance'; \
+                  DELETE FROM 't.lance' WHERE id = 2; \
+                  SELECT id FROM v ORDER BY id; EXECUTE p; \
+                  INSERT INTO 't.lance' VALUES (5); \
+                  DELETE FROM 't.lance' WHERE id IN (SELECT max(id) FROM v); \
+                  SELECT id FROM v ORDER BY id";
+    let told = "count\n1\nid\n3\n4\nn\n3\ncount\n1\ncount\n1\nid\n3\n4\n";
+    assert_eq!(sql(&dir, script, "--format csv -q").ok(), told);
+    assert_eq!(lines(&dir, "t.lance"), ["1", "3", "4"]);
+}
+
+#[test]
+fn updates_that_change_nothing_say_so_once() {
+    let dir = Dir::new("sql-table-same");
+    dir.write("t.csv", "id\n1\n2\n3\n");
+    dir.lancet("-q table create t.lance t.csv").ok();
+    let script = "CREATE EXTERNAL TABLE x STORED AS LANCE LOCATION 't.lance/'; \
+                  DELETE FROM x WHERE id = 1; UPDATE x SET id = id; UPDATE 't.lance' SET id = id";
+    let ran = sql(&dir, script, "--format csv");
+    assert_eq!(ran.stdout, "count\n1\ncount\n2\ncount\n2\n", "{}", ran.stderr);
+    let told = "x: version 2: 1 row deleted\nx: version 2: no rows changed\n\
+                t.lance: version 2: no rows changed\n";
+    assert_eq!(ran.stderr, told);
+}
+
+#[test]
+fn refusals_name_the_cause() {
+    let dir = Dir::new("sql-table-causes");
+    dir.write("t.csv", "id,n\n1,1\n2,2\n");
+    dir.write("s.csv", "id,n\n1,7\n1,8\n");
+    dir.lancet("-q table create t.lance t.csv").ok();
+    let merge = "MERGE INTO 't.lance' t USING 's.csv' s ON t.id = s.id \
+                 WHEN MATCHED THEN UPDATE SET n = s.n";
+    let error = sql(&dir, merge, "").failed();
+    assert!(error.contains("several rows of the source match that one row"), "{error}");
+    let error = sql(&dir, "FROM 's3://b/a.lance'", "").failed();
+    assert!(error.starts_with("s3://b/a.lance: queries read files on disk"), "{error}");
+    for other in [
+        "COPY (SELECT 1 AS n) TO 's3://b/a.lance'",
+        "CREATE EXTERNAL TABLE t STORED AS LANCE LOCATION 's3://b/a.lance'",
+    ] {
+        let error = sql(&dir, other, "").failed();
+        assert_eq!(error, "s3://b/a.lance: queries read and write files on disk");
+    }
+    let url = format!("FROM 'file://{}'", dir.path("t.csv").display());
+    assert_eq!(sql(&dir, &url, "--format csv").ok(), "id,n\n1,1\n2,2\n");
 }

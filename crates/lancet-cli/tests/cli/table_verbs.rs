@@ -321,6 +321,107 @@ fn table_verbs_with_any_sql() {
     assert_eq!(rows(&dir, "t"), before);
 }
 
+/// Functions that DataFusion has only before it optimizes.
+#[cfg(feature = "sql")]
+#[test]
+fn table_verbs_know_all_functions() {
+    let dir = Dir::new("tv-functions");
+    dir.write("t.csv", "id,n,at\n1,,2020-01-01T00:00:00\n2,5,2999-01-01T00:00:00\n");
+    dir.lancet("-q table create t t.csv").ok();
+    let done = |args: &[&str]| {
+        let ran = words(&dir, &[args, &["--json"]].concat());
+        serde_json::from_str::<Value>(&ran.ok()).unwrap()
+    };
+    done(&["add-column", "t", "--name", "m", "--expr", "nvl(n, id)"]);
+    done(&["add-column", "t", "--name", "some", "--expr", "coalesce(n, 7)"]);
+    done(&["add-column", "t", "--name", "past", "--expr", "at < now()"]);
+    done(&["add-column", "t", "--name", "ago", "--expr", "current_date > at"]);
+    let short = "arrow_cast(ifnull(n, 1), 'Int16')";
+    done(&["add-column", "t", "--name", "short", "--expr", short]);
+    assert_eq!(
+        rows(&dir, "t -c id,n,m,some,past,ago,short"),
+        ["1,,1,7,true,true,1", "2,5,5,5,false,false,5"]
+    );
+    done(&["update", "t", "--set", "n = coalesce(n, 0)", "--set", "m = nvl2(n, m, 9)", "--all"]);
+    assert_eq!(rows(&dir, "t -c id,n,m"), ["1,0,9", "2,5,5"]);
+    done(&["update", "t", "--set", "at = now()", "--where", "coalesce(n, 1) = 5"]);
+    let deleted = done(&["delete", "t", "--where", "at < now() - INTERVAL '30 days'"]);
+    assert_eq!(deleted["rows_deleted"], 1);
+    assert_eq!(done(&["delete", "t", "--where", "coalesce(n, id) = 5"])["rows_deleted"], 1);
+}
+
+/// Columns that are dictionaries, fields of structs, and types that have no name in `--types`.
+#[cfg(feature = "sql")]
+#[test]
+fn table_verbs_give_values_the_types_of_the_table() {
+    let dir = Dir::new("tv-types");
+    dir.write("t.jsonl", "{\"id\":1,\"city\":\"Bern\",\"a\":{\"n\":1,\"city\":\"Bern\"}}\n");
+    let make = "COPY (SELECT id, arrow_cast(city, 'Dictionary(Int8, Utf8)') AS city, \
+                named_struct('n', arrow_cast(a['n'], 'Int32'), \
+                             'city', arrow_cast(a['city'], 'Dictionary(Int32, Utf8)')) AS a, \
+                arrow_cast(city, 'Binary') AS b, arrow_cast(id, 'Duration(Second)') AS d, \
+                arrow_cast(id, 'Float16') AS h \
+                FROM 't.jsonl') TO 't.lance' OPTIONS (table true)";
+    let ran = dir.command("-q sql").arg(make).output().unwrap();
+    Ran::new(make, ran).ok();
+
+    dir.write("more.csv", "id,city\n2,Basel\n3,\n4,Basel\n");
+    dir.lancet("-q table append t.lance more.csv").ok();
+    dir.write("more.jsonl", "{\"id\":5,\"city\":\"Chur\",\"a\":{\"n\":7,\"city\":\"Chur\"}}\n");
+    dir.lancet("-q table append t.lance more.jsonl").ok();
+    dir.lancet("-q convert more.csv more.parquet").ok();
+    dir.lancet("-q table append t.lance more.parquet").ok();
+    dir.lancet("-q table merge t.lance more.parquet --on id").ok();
+    let cities = rows(&dir, "t.lance -c id,city");
+    assert_eq!(
+        cities,
+        ["1,Bern", "2,Basel", "2,Basel", "3,", "3,", "4,Basel", "4,Basel", "5,Chur"]
+    );
+    let nested = "SELECT city, a['n'] + 1 AS n, a['city'] AS c FROM 't.lance' WHERE id = 5";
+    let ran = dir.command("sql --format csv").arg(nested).output().unwrap();
+    assert_eq!(Ran::new(nested, ran).ok(), "city,n,c\nChur,8,Chur\n");
+    for set in ["city='Chur'", "b='xy'", "d=90", "h=1.5"] {
+        words(&dir, &["update", "t.lance", "--set", set, "--where", "id = 1"]).ok();
+    }
+    let one = "SELECT city, arrow_cast(b, 'Utf8') AS b, arrow_cast(d, 'Int64') AS d, h FROM 't.lance' WHERE id = 1";
+    let ran = dir.command("sql --format csv").arg(one).output().unwrap();
+    assert_eq!(Ran::new(one, ran).ok(), "city,b,d,h\nChur,xy,90,1.5\n");
+    let refused = words(&dir, &["update", "t.lance", "--set", "d='90'", "--all"]).failed();
+    assert!(refused.contains("write the number of its units"), "{refused}");
+    dir.lancet("verify t.lance --all-versions").ok();
+}
+
+/// Rows of files that are no Lance files, by fields of structs.
+#[test]
+fn table_verbs_merge_on_fields_of_structs() {
+    let dir = Dir::new("tv-merge-nested");
+    dir.write(
+        "t.jsonl",
+        "{\"a\":{\"x\":0,\"id\":1},\"n\":1}\n{\"a\":{\"x\":0,\"id\":2},\"n\":2}\n",
+    );
+    dir.lancet("-q table create t t.jsonl").ok();
+    dir.write(
+        "new.jsonl",
+        "{\"a\":{\"x\":9,\"id\":2},\"n\":7}\n{\"a\":{\"x\":9,\"id\":3},\"n\":8}\n",
+    );
+    dir.lancet("-q convert new.jsonl new.parquet").ok();
+    let merged = report(&dir, "merge t new.parquet --on a.id");
+    assert_eq!((&merged["rows_updated"], &merged["rows_inserted"]), (&json!(1), &json!(1)));
+    let merged = report(&dir, "merge t new.jsonl --on a.id,a.x");
+    assert_eq!((&merged["rows_updated"], &merged["rows_inserted"]), (&json!(2), &json!(0)));
+    // What a Lance file gives, others give too.
+    for columns in ["a.id", "n,a.id", "a.id,n,a.x", "a.x,a.id", "a.id,a", "a,a.id"] {
+        dir.lancet("-q convert new.jsonl new.lance").ok();
+        let of = |file: &str| dir.lancet(&format!("cat {file} -c {columns} --format jsonl")).ok();
+        let want = of("new.lance");
+        for file in ["new.jsonl", "new.parquet"] {
+            assert_eq!(of(file), want, "{file}, {columns}");
+        }
+    }
+    let unknown = dir.lancet("cat new.parquet -c a.y").failed();
+    assert_eq!(unknown, "new.parquet: no column `a.y`; there are: a, n");
+}
+
 /// What the small part of SQL says it says in SQL too: the same conditions, as filters and as queries.
 #[cfg(feature = "sql")]
 #[test]

@@ -120,7 +120,8 @@ impl SchemaProvider for Schema {
         if is_path && let Some((runtime, read)) = self.session.0() {
             let options = LanceTableOptions::default().with_read_options(read);
             if let Some(table) = LanceTable::find(&runtime, name, options).await? {
-                return Ok(Some(Arc::new(table)));
+                // A view, or a statement that was prepared, may ask it again.
+                return Ok(Some(Arc::new(table.following())));
             }
         }
         self.inner.table(name).await

@@ -171,7 +171,7 @@ impl LanceTable {
         if table.schema(runtime).await? != self.schema {
             return exec_err!(
                 "{}: version {} has other columns than the table had when it was named; create the \
-                 external table again, or name a version",
+                 external table or the view again, or name a version",
                 self.path,
                 table.version()
             );
@@ -250,7 +250,8 @@ impl TableProvider for LanceTable {
         scan(self.now(state).await?, &self.schema, state, projection, limit).await
     }
 
-    /// Adds rows, or replaces all of them; columns are found by name.
+    /// Adds rows, or replaces all of them. DataFusion has put columns where the table has them: by position, or by the names
+    /// behind that of the table.
     async fn insert_into(
         &self,
         state: &dyn Session,

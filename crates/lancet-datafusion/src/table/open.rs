@@ -63,6 +63,14 @@ impl OpenTable {
     /// The version that is asked for now, if it is another one.
     pub(super) async fn newer(&self, runtime: &RuntimeEnv, at: &At) -> Result<Option<Self>> {
         let known = self.opened(runtime).await?;
+        let is_newest_wanted = match (at, self.options.at()) {
+            (At::Latest, At::Version(_)) => true,
+            (At::Branch(wanted), At::BranchVersion(branch, _)) => wanted == branch,
+            _ => false,
+        };
+        if is_newest_wanted && known.table.is_latest().await.map_err(of_table)? {
+            return Ok(None);
+        }
         let table = known.table.checkout(at.clone()).await.map_err(of_table)?;
         if exactly(&table) == *self.options.at() {
             return Ok(None);

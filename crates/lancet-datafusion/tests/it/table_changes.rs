@@ -513,3 +513,33 @@ async fn tables_are_merged() {
     }
     assert_eq!(files(&path), known);
 }
+
+/// What asks a path again sees what was written meanwhile.
+#[tokio::test]
+async fn views_over_paths_read_the_newest_version() {
+    let (_folder, path, _) = made(&some()).await;
+    let (ctx, path) = (session(2), path.display());
+    run(&ctx, &format!("CREATE VIEW v AS SELECT k FROM '{path}' WHERE k > 1")).await;
+    run(&ctx, &format!("PREPARE p AS SELECT k FROM '{path}'")).await;
+    assert_eq!(count(&ctx, &format!("DELETE FROM '{path}' WHERE k = 2")).await, 1);
+    assert_eq!(rows(&ctx, "SELECT * FROM v").await.num_rows(), 3);
+    assert_eq!(rows(&ctx, "EXECUTE p").await.num_rows(), 5);
+    let last = format!("DELETE FROM '{path}' WHERE k IN (SELECT max(k) FROM v)");
+    assert_eq!((count(&ctx, &last).await, count(&ctx, &last).await), (1, 1));
+    assert_eq!(rows(&ctx, "SELECT * FROM v").await.num_rows(), 1);
+}
+
+/// A change that changes nothing is the last one all the same.
+#[tokio::test]
+async fn updates_that_change_nothing_are_noted() {
+    let (_folder, path, _) = made(&some()).await;
+    let ctx = session(2);
+    let url = ListingTableUrl::parse(path.display().to_string()).unwrap();
+    let options = LanceTableOptions::default();
+    let table = LanceTable::open(&ctx.runtime_env(), &url, options).await.unwrap();
+    ctx.register_table("x", Arc::new(table.clone())).unwrap();
+    assert_eq!(count(&ctx, "DELETE FROM x WHERE k = 2").await, 1);
+    assert_eq!(count(&ctx, "UPDATE x SET k = k").await, 5);
+    let change = table.last_change().unwrap();
+    assert_eq!((change.version, change.rows_deleted, change.rows_updated), (2, 0, 0));
+}

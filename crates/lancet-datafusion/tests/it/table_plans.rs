@@ -227,9 +227,10 @@ async fn a_store_is_asked_for_little() {
         let data = asked.iter().filter(|asked| asked.contains("/data/")).count();
         (asked, data, found, plan)
     };
-    // To see that it is a table, to open it, and no more.
+    // To see that it is a table, to open it, to see that nothing newer is there when the query begins, and no more.
     let (count, ..) = asked("SELECT count(*) FROM t").await;
-    assert_eq!(count.len(), 3, "{count:?}");
+    assert_eq!(count.len(), 4, "{count:?}");
+    assert_eq!(count.iter().filter(|asked| asked.starts_with("get")).count(), 1, "{count:?}");
     // One request opens a file, and for small ones brings all of it.
     let (all, data, found, plan) = asked("SELECT id FROM t").await;
     assert!(found == 79_997 && data <= 20, "{all:?}");

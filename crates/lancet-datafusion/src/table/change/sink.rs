@@ -84,7 +84,10 @@ impl TableSink {
             Change::Update if self.schema.fields().len() == 1 => {
                 // All columns were set to what they are.
                 let (addresses, _held) = addresses(rows, context).await?;
-                Ok((TableChange::default(), addresses.len() as u64))
+                let opened = self.version.opened(&context.runtime_env()).await?;
+                let mut change = TableChange::default();
+                change.version = opened.table.version();
+                Ok((change, addresses.len() as u64))
             }
             Change::Update => {
                 let rows = self.new_values(rows, reservation(context));
@@ -215,9 +218,7 @@ impl DataSink for TableSink {
         context: &Arc<TaskContext>,
     ) -> Result<u64> {
         let (change, count) = self.write(data, context).await?;
-        if change.version > 0 {
-            self.table.changed(&self.version, change, &context.runtime_env()).await;
-        }
+        self.table.changed(&self.version, change, &context.runtime_env()).await;
         Ok(count)
     }
 }
