@@ -108,9 +108,14 @@ impl Object {
         path: Path,
         options: FetchOptions,
     ) -> Result<Self> {
-        let object = Self::new(store, path, Pinned::default(), options, GAPS);
+        let object = Self::unopened(store, path, options);
         object.head().await?;
         Ok(object)
+    }
+
+    /// An object of which nothing is asked before it is read: the first answer tells its size and its version.
+    pub fn unopened(store: Arc<dyn ObjectStore>, path: Path, options: FetchOptions) -> Self {
+        Self::new(store, path, Pinned::default(), options, GAPS)
     }
 
     /// The size of the object; 0 as long as nothing is known of it.
