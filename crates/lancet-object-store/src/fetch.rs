@@ -229,7 +229,7 @@ impl Object {
         self.count(len);
         let bytes = match answer.payload {
             GetResultPayload::File(file, _) => {
-                let file = Arc::new(LocalFile::new(file, &answer.meta));
+                let file = Arc::new(LocalFile::new(file, &answer.meta)?);
                 let file = self.known.local.get_or_init(|| file);
                 let tail = Span::new(asked.start, asked.end).unwrap_or_default();
                 let read = file.read(Together::of(&[tail], 0, u64::MAX)).await;
@@ -279,10 +279,11 @@ impl Object {
     fn failed(&self, failure: Failure) -> Error {
         match failure {
             Failure::Changed => Error::Changed(self.path.clone()),
-            Failure::Io(source) => {
+            Failure::Io(lancet::Error::Io { source, .. }) => {
                 let context = format!("cannot read {}", self.path);
                 Error::Lance(lancet::Error::Io { context, source })
             }
+            Failure::Io(error) => Error::Lance(error),
         }
     }
 }
