@@ -108,9 +108,14 @@ impl Object {
         path: Path,
         options: FetchOptions,
     ) -> Result<Self> {
-        let object = Self::new(store, path, Pinned::default(), options, GAPS);
+        let object = Self::unopened(store, path, options);
         object.head().await?;
         Ok(object)
+    }
+
+    /// An object of which nothing is asked before it is read: the first answer tells its size and its version.
+    pub fn unopened(store: Arc<dyn ObjectStore>, path: Path, options: FetchOptions) -> Self {
+        Self::new(store, path, Pinned::default(), options, GAPS)
     }
 
     /// The size of the object; 0 as long as nothing is known of it.
@@ -224,7 +229,7 @@ impl Object {
         self.count(len);
         let bytes = match answer.payload {
             GetResultPayload::File(file, _) => {
-                let file = Arc::new(LocalFile::new(file, &answer.meta));
+                let file = Arc::new(LocalFile::new(file, &answer.meta)?);
                 let file = self.known.local.get_or_init(|| file);
                 let tail = Span::new(asked.start, asked.end).unwrap_or_default();
                 let read = file.read(Together::of(&[tail], 0, u64::MAX)).await;
@@ -274,10 +279,11 @@ impl Object {
     fn failed(&self, failure: Failure) -> Error {
         match failure {
             Failure::Changed => Error::Changed(self.path.clone()),
-            Failure::Io(source) => {
+            Failure::Io(lancet::Error::Io { source, .. }) => {
                 let context = format!("cannot read {}", self.path);
                 Error::Lance(lancet::Error::Io { context, source })
             }
+            Failure::Io(error) => Error::Lance(error),
         }
     }
 }

@@ -89,6 +89,8 @@ pub use error::{Error, Result};
 pub use fetch::{FetchCounter, FetchStats, Object};
 pub use options::FetchOptions;
 pub use reader::Reader;
+#[doc(hidden)]
+pub use reads::is_fixed;
 pub use scan::{Batches, Scan};
 pub use writer::{Sealed, Writer};
 pub use {lancet, object_store};

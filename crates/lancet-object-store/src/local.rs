@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use lancet::Span;
+use lancet::{FileSource, Source as _, Span};
 use object_store::ObjectMeta;
 
 use crate::together::Together;
@@ -14,7 +14,7 @@ use crate::together::Together;
 /// A file as it was when it was opened.
 #[derive(Debug)]
 pub(crate) struct LocalFile {
-    file: File,
+    source: FileSource,
     size: u64,
     modified: SystemTime,
 }
@@ -24,13 +24,18 @@ pub(crate) struct LocalFile {
 pub(crate) enum Failure {
     /// Somebody has written into it.
     Changed,
-    Io(io::Error),
+    Io(lancet::Error),
+}
+
+fn unreadable(source: io::Error) -> Failure {
+    Failure::Io(lancet::Error::Io { context: "cannot read a file".into(), source })
 }
 
 impl LocalFile {
     /// The file that a store opened, and what it said of it.
-    pub(crate) fn new(file: File, object: &ObjectMeta) -> Self {
-        Self { file, size: object.size, modified: object.last_modified.into() }
+    pub(crate) fn new(file: File, object: &ObjectMeta) -> lancet::Result<Self> {
+        let source = FileSource::new(file, object.location.to_string())?;
+        Ok(Self { source, size: object.size, modified: object.last_modified.into() })
     }
 
     /// The bytes of all spans, each with its number.
@@ -43,57 +48,32 @@ impl LocalFile {
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => match runtime.spawn_blocking(read).await {
                 Ok(read) => read,
-                Err(error) => Err(Failure::Io(io::Error::other(error))),
+                Err(error) => Err(unreadable(io::Error::other(error))),
             },
             Err(_) => read(),
         }
     }
 
     fn read_now(&self, requests: &[Together]) -> Result<Vec<(usize, Bytes)>, Failure> {
-        let mut found = Vec::new();
-        for one in requests {
-            match self.read_span(&one.span) {
-                Ok(bytes) => found.extend(one.cut(&bytes)),
-                Err(error) => {
-                    self.check()?;
-                    return Err(Failure::Io(error));
-                }
-            }
-        }
+        let read = self.read_spans(requests.iter().map(|one| one.span).collect());
         // What was written before this has changed the time.
         self.check()?;
-        Ok(found)
+        let read = read.map_err(Failure::Io)?;
+        Ok(requests.iter().zip(&read).flat_map(|(one, bytes)| one.cut(bytes)).collect())
+    }
+
+    /// What is not in memory is asked of the device together.
+    fn read_spans(&self, spans: Vec<Span>) -> lancet::Result<Vec<Bytes>> {
+        if spans.iter().any(|span| span.end() > self.source.size_bytes()) {
+            let (context, source) = ("cannot read".into(), io::ErrorKind::UnexpectedEof.into());
+            return Err(lancet::Error::Io { context, source });
+        }
+        self.source.read_scattered(&spans)
     }
 
     fn check(&self) -> Result<(), Failure> {
-        let now = self.file.metadata().map_err(Failure::Io)?;
+        let now = self.source.file().metadata().map_err(unreadable)?;
         let same = now.len() == self.size && now.modified().ok() == Some(self.modified);
         if same { Ok(()) } else { Err(Failure::Changed) }
     }
-
-    fn read_span(&self, span: &Span) -> io::Result<Bytes> {
-        let len = usize::try_from(span.len()).ok().filter(|_| span.end() <= self.size);
-        let mut bytes = vec![0; len.ok_or(io::ErrorKind::UnexpectedEof)?];
-        fill(&self.file, &mut bytes, span.start())?;
-        Ok(bytes.into())
-    }
-}
-
-#[cfg(unix)]
-fn fill(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
-}
-
-#[cfg(windows)]
-fn fill(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => {
-                bytes = bytes.split_at_mut(read).1;
-                at = at.saturating_add(read as u64);
-            }
-        }
-    }
-    Ok(())
 }

@@ -89,7 +89,8 @@ impl Reads {
     }
 }
 
-fn is_fixed(data_type: &DataType) -> bool {
+/// Whether values of a type take as many bytes in memory as they say in the file.
+pub fn is_fixed(data_type: &DataType) -> bool {
     match data_type {
         DataType::FixedSizeList(item, _) => is_fixed(item.data_type()),
         DataType::Struct(fields) => fields.iter().all(|field| is_fixed(field.data_type())),

@@ -9,6 +9,7 @@
 //! | 3 | at an address, which is not followed |
 //! | 4, 5 | in objects that the table manages, which lancet does not know |
 
+use std::collections::BTreeMap;
 use std::ops::{Bound, Range, RangeBounds};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use crate::schema::{Kind, Node};
 use crate::snapshot::find_row;
 use crate::storage::{Disk, Storage, ready, shown, stem};
 use crate::table::Table;
+use crate::together;
 
 /// The kinds that lancet reads.
 pub(crate) const INLINE: u8 = 0;
@@ -102,20 +104,54 @@ pub(crate) async fn read_all<S: Storage>(
     let spans = inline.map(|place| span(file, place, 0..place.size));
     let spans = spans.collect::<Result<Vec<_>>>()?;
     let mut inline = file.run(file.file().blob_bytes(spans)).await?.into_iter();
+    let mut beside = read_beside(storage, file, &places).await?.into_iter();
     let mut builder = LargeBinaryBuilder::with_capacity(places.len(), 0);
     for place in &places {
+        let beside = beside.next().flatten();
         match place {
             None => builder.append_null(),
-            Some(place) if place.size == 0 && place.kind <= DEDICATED => builder.append_value([]),
+            Some(place) if place.size == 0 => builder.append_value([]),
             Some(place) if place.kind == INLINE => {
                 builder.append_value(inline.next().unwrap_or_default());
             }
-            Some(place) => {
-                builder.append_value(read_side(storage, file, place, 0..place.size).await?);
-            }
+            Some(_) => builder.append_value(beside.unwrap_or_default()),
         }
     }
     Ok(Arc::new(builder.finish()))
+}
+
+/// The bytes of those blobs that lie beside the data file, each at its place. Blobs in one file are read together, and so
+/// are files.
+async fn read_beside<S: Storage>(
+    storage: &S,
+    file: &OpenData<S>,
+    places: &[Option<Place>],
+) -> Result<Vec<Option<Bytes>>> {
+    let mut files: BTreeMap<u32, Vec<(usize, Span)>> = BTreeMap::new();
+    for (row, place) in places.iter().enumerate() {
+        let Some(place) = place else { continue };
+        match place.kind {
+            INLINE => {}
+            PACKED | DEDICATED if place.size == 0 => {}
+            PACKED | DEDICATED => {
+                let span = span(file, place, 0..place.size)?;
+                files.entry(place.id).or_default().push((row, span));
+            }
+            kind => return Err(unsupported(file, kind)),
+        }
+    }
+    let reads = files.into_iter().map(|(id, blobs)| async move {
+        let (rows, spans): (Vec<usize>, Vec<Span>) = blobs.into_iter().unzip();
+        let bytes = storage.read_spans(&side_file(&file.path, id), &spans).await?;
+        Ok(rows.into_iter().zip(bytes).collect::<Vec<_>>())
+    });
+    let mut found = vec![None; places.len()];
+    for (row, bytes) in together::all(reads).await?.into_iter().flatten() {
+        if let Some(found) = found.get_mut(row) {
+            *found = Some(bytes);
+        }
+    }
+    Ok(found)
 }
 
 /// The bytes of a part of a blob in the data file.
@@ -145,12 +181,15 @@ async fn read_side<S: Storage>(
     let (bytes, size) = storage.read_range(&path, start, len).await?;
     let end = place.position.checked_add(place.size).filter(|end| *end <= size);
     if end.is_none() || bytes.len() as u64 != len {
-        let Place { position, size: blob, .. } = place;
-        let rule =
-            format!("it has {size} bytes, but a blob of {blob} bytes should be at {position}");
-        return Err(Problem::Corrupt(rule).in_file(&shown(&path)));
+        return Err(outside(&path, size, place.position, place.size));
     }
     Ok(bytes)
+}
+
+/// A blob that is not in its file.
+pub(crate) fn outside(path: &Path, size: u64, position: u64, blob: u64) -> Error {
+    let rule = format!("it has {size} bytes, but a blob of {blob} bytes should be at {position}");
+    Problem::Corrupt(rule).in_file(&shown(path))
 }
 
 /// The blobs of one column of a table: found by the number of their row, read by ranges of bytes.

@@ -170,6 +170,10 @@ mod store;
 #[cfg(feature = "object-store")]
 mod store_fragment;
 #[cfg(feature = "object-store")]
+mod store_reads;
+#[cfg(feature = "object-store")]
+mod store_scan;
+#[cfg(feature = "object-store")]
 mod store_shape_verbs;
 #[cfg(feature = "object-store")]
 mod store_table;
@@ -178,6 +182,7 @@ mod store_verbs;
 mod table;
 mod take;
 mod taken_manifests;
+mod together;
 pub mod transaction;
 mod unknown;
 mod verify;
@@ -235,7 +240,9 @@ pub use statistics::{FragmentZones, KnownStatistics, TableColumnStatistics};
 #[cfg(feature = "object-store")]
 pub use store_fragment::StoreFragment;
 #[cfg(feature = "object-store")]
-pub use store_table::{StoreBatches, StoreBlobs, StoreScan, StoreTable};
+pub use store_scan::{StoreBatches, StoreScan};
+#[cfg(feature = "object-store")]
+pub use store_table::{StoreBlobs, StoreTable};
 #[cfg(feature = "object-store")]
 pub use store_verbs::RowStream;
 pub use table::Table;

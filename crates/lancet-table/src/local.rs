@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use lancet::{FileSource, Source as _, Span};
 
+use crate::blobs::outside;
 use crate::error::{Error, Result};
 use crate::random;
 use crate::storage::{Durability, Entry, Put};
@@ -84,6 +86,16 @@ pub(crate) fn read_range(path: &Path, start: u64, len: u64) -> Result<(Bytes, u6
     file.seek(SeekFrom::Start(start)).map_err(failed)?;
     file.take(there).read_to_end(&mut bytes).map_err(failed)?;
     Ok((bytes.into(), size))
+}
+
+/// The bytes of blobs in a file, which is opened once for all of them.
+pub(crate) fn read_spans(path: &Path, spans: &[Span]) -> Result<Vec<Bytes>> {
+    let (file, size) = open(path)?;
+    if let Some(span) = spans.iter().find(|span| span.end() > size) {
+        return Err(outside(path, size, span.start(), span.len()));
+    }
+    let source = FileSource::new(file, path.display().to_string())?;
+    Ok(source.read_scattered(spans)?)
 }
 
 fn failed(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {

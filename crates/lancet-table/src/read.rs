@@ -1,4 +1,4 @@
-//! Rows of one fragment, read from wherever its files lie.
+//! Rows of one fragment, wherever its files are.
 
 use std::sync::Arc;
 
@@ -16,11 +16,12 @@ use crate::files::{OpenData, OpenFiles};
 use crate::fragment::Fragment;
 use crate::manifest::Limits;
 use crate::paths::Folders;
-use crate::plan::{FragmentPlan, Part};
+use crate::plan::{FileColumns, FragmentPlan, Part};
 use crate::row_columns::{self, Found};
 use crate::row_ids::RowIds;
 use crate::snapshot::Snapshot;
 use crate::storage::Storage;
+use crate::together;
 
 /// What reads of one version need: what is known of it, where its files are, and those that are open.
 pub(crate) struct Reads<S: Storage> {
@@ -81,31 +82,48 @@ impl<S: Storage> Reads<S> {
         self.snapshot.set_deletions(place, found)
     }
 
+    /// Has the deleted rows of some fragments known, whose files are read together.
+    pub(crate) async fn load_deletions(&self, places: impl Iterator<Item = usize>) -> Result<()> {
+        let mut unknown = Vec::new();
+        for place in places {
+            // Rows that are asked for lie beside each other more often than not.
+            if self.snapshot.deletions(place)?.is_none() && unknown.last() != Some(&place) {
+                unknown.push(place);
+            }
+        }
+        unknown.sort_unstable();
+        unknown.dedup();
+        together::all(unknown.into_iter().map(|place| self.deletions(place))).await?;
+        Ok(())
+    }
+
     /// The number of the first row of each fragment, and behind them that of all rows.
     pub(crate) async fn starts(&self) -> Result<&[u64]> {
         if let Some(known) = self.snapshot.starts() {
             return Ok(known);
         }
         let fragments = &self.snapshot.manifest.fragments;
-        let mut rows = Vec::with_capacity(fragments.len());
-        for (place, fragment) in fragments.iter().enumerate() {
-            rows.push(match fragment.num_rows() {
-                Some(rows) => rows,
-                None => self
-                    .physical_rows(place)
-                    .await?
-                    .saturating_sub(self.num_deleted(place, fragment).await?),
-            });
-        }
+        let rows: Option<Vec<u64>> = fragments.iter().map(Fragment::num_rows).collect();
+        let rows = match rows {
+            Some(rows) => rows,
+            // Only the oldest writers do not tell them.
+            None => together::all((0..fragments.len()).map(|place| self.live_count(place))).await?,
+        };
         self.snapshot.set_starts(rows);
         self.snapshot.starts().ok_or_else(|| Error::invalid("the rows of the table are not known"))
     }
 
-    async fn num_deleted(&self, place: usize, fragment: &Fragment) -> Result<u64> {
-        match fragment.num_deleted_rows() {
-            Some(deleted) => Ok(deleted),
-            None => Ok(self.deletions(place).await?.len()),
+    async fn live_count(&self, place: usize) -> Result<u64> {
+        let fragment = self.snapshot.fragment(place)?;
+        if let Some(rows) = fragment.num_rows() {
+            return Ok(rows);
         }
+        let rows = self.physical_rows(place).await?;
+        let deleted = match fragment.num_deleted_rows() {
+            Some(deleted) => deleted,
+            None => self.deletions(place).await?.len(),
+        };
+        Ok(rows.saturating_sub(deleted))
     }
 
     pub(crate) async fn num_rows(&self) -> Result<u64> {
@@ -117,24 +135,25 @@ impl<S: Storage> Reads<S> {
         if let Some(known) = self.snapshot.row_index.get() {
             return Ok(known.clone());
         }
-        let mut fragments = Vec::with_capacity(self.snapshot.manifest.fragments.len());
-        for (place, fragment) in self.snapshot.manifest.fragments.iter().enumerate() {
-            let row_ids = match self.snapshot.row_ids(place)?.as_ref() {
-                RowIds::Sequence(sequence) => sequence.clone(),
-                RowIds::Column { file, column } => {
-                    self.hidden_sequence(place, *file, *column).await?
-                }
-                RowIds::Addresses => continue,
-            };
-            let deleted = self.deleted_list(place).await?;
-            let (row_ids, deleted) = (Arc::new(row_ids), deleted.into());
-            fragments.push(FragmentRowIds { fragment: fragment.id, row_ids, deleted });
-        }
-        let index = RowIdIndex::new(fragments)
+        let places = 0..self.snapshot.manifest.fragments.len();
+        let fragments = together::all(places.map(|place| self.fragment_row_ids(place))).await?;
+        let index = RowIdIndex::new(fragments.into_iter().flatten())
             .map_err(|error| Problem::from(error).in_file(&self.snapshot.manifest.file))?;
         let index = Arc::new(index);
         let _ = self.snapshot.row_index.set(index.clone());
         Ok(index)
+    }
+
+    /// The ids of a fragment and its deleted rows; none if its ids are its addresses.
+    async fn fragment_row_ids(&self, place: usize) -> Result<Option<FragmentRowIds>> {
+        let row_ids = match self.snapshot.row_ids(place)?.as_ref() {
+            RowIds::Sequence(sequence) => sequence.clone(),
+            RowIds::Column { file, column } => self.hidden_sequence(place, *file, *column).await?,
+            RowIds::Addresses => return Ok(None),
+        };
+        let (row_ids, deleted) = (Arc::new(row_ids), self.deleted_list(place).await?.into());
+        let fragment = self.snapshot.fragment(place)?.id;
+        Ok(Some(FragmentRowIds { fragment, row_ids, deleted }))
     }
 
     /// The deleted rows of a fragment one by one. A bitmap of runs may hold very many in a few bytes.
@@ -184,20 +203,32 @@ impl<S: Storage> Reads<S> {
             .map_err(|_| Error::invalid(format!("{num_rows} rows are too many for one batch")))?;
         let fields = self.read_fields(place, fragment, columns, rows, len).await?;
         let mut arrays = Vec::with_capacity(columns.columns().len());
+        let mut hidden = Vec::new();
         for column in columns.columns() {
             arrays.push(match column {
-                Column::Field(at) => fields.get(*at).cloned().ok_or_else(missing)?,
+                Column::Field(at) => fields.get(*at).cloned(),
                 Column::Row(column) => {
                     let offsets = row_columns::offsets(rows, physical_rows);
                     match row_columns::find(&self.snapshot, place, *column, offsets)? {
-                        Found::Values(values) => values,
+                        Found::Values(values) => Some(values),
                         Found::Hidden { file, column } => {
-                            self.read_hidden(place, file, column, rows.clone()).await?
+                            hidden.push((arrays.len(), file, column));
+                            None
                         }
                     }
                 }
             });
         }
+        let reads = hidden.into_iter().map(|(at, file, column)| async move {
+            Ok((at, self.read_hidden(place, file, column, rows.clone()).await?))
+        });
+        for (at, values) in together::all(reads).await? {
+            if let Some(array) = arrays.get_mut(at) {
+                *array = Some(values);
+            }
+        }
+        let arrays = arrays.into_iter().map(|array| array.ok_or_else(missing));
+        let arrays = arrays.collect::<Result<_>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(len));
         RecordBatch::try_new_with_options(columns.schema(), arrays, &options)
             .map_err(|error| self.snapshot.problem(fragment, Problem::corrupt(error.to_string())))
@@ -217,12 +248,11 @@ impl<S: Storage> Reads<S> {
             // Nothing is read, but rows that no file vouches for are not believed.
             self.open(place, 0).await?;
         }
-        let mut files = Vec::with_capacity(plan.files.len());
+        let wanted = plan.files.into_iter();
+        let reads = wanted.map(|wanted| self.read_file(place, wanted, columns, rows));
+        let read = together::all(reads).await?;
         let mut inputs: Vec<Inputs> = vec![Vec::new(); columns.nodes().len()];
-        for (input, wanted) in plan.files.iter().enumerate() {
-            let file = self.open(place, wanted.file).await?;
-            let projection = file.project(&wanted.columns, columns.is_described())?;
-            let batch = file.read(&projection, rows.clone()).await?;
+        for (input, (file, batch)) in read.iter().enumerate() {
             let mut arrays = batch.columns().iter().cloned();
             for (part, inputs) in plan.parts.iter().zip(&mut inputs) {
                 if has_input(part, input) {
@@ -234,23 +264,20 @@ impl<S: Storage> Reads<S> {
                 let rule = "its fields are made of other columns than the manifest says";
                 return Err(Problem::corrupt(rule).in_file(&file.path.display().to_string()));
             }
-            files.push(file);
         }
         let failed = |problem: Problem| self.snapshot.problem(fragment, problem);
-        let mut bytes = Vec::new();
+        let mut blobs = Vec::new();
         if !columns.is_described() && columns.nodes().iter().any(has_blob_v2) {
-            let mut blobs = Vec::new();
             let fields = columns.nodes().iter().zip(&plan.parts).zip(&inputs);
             for ((node, part), inputs) in fields {
                 collect_blobs(node, part, inputs.clone(), &mut blobs).map_err(failed)?;
             }
-            for (input, descriptions) in blobs {
-                let file = files.get(input).ok_or_else(missing)?;
-                bytes.push(
-                    blobs::read_all(&self.files.storage, file, &descriptions, self.memory_limit)
-                        .await?,
-                );
-            }
+        }
+        let mut bytes = Vec::with_capacity(blobs.len());
+        for (input, descriptions) in blobs {
+            let (file, _) = read.get(input).ok_or_else(missing)?;
+            let (storage, limit) = (&self.files.storage, self.memory_limit);
+            bytes.push(blobs::read_all(storage, file, &descriptions, limit).await?);
         }
         let bytes = bytes.into_iter();
         let mut beside = Beside { bytes, limit: self.memory_limit, spent: 0 };
@@ -259,6 +286,20 @@ impl<S: Storage> Reads<S> {
             assemble(node, part, inputs, len, &mut beside).map_err(failed)
         });
         arrays.collect()
+    }
+
+    /// Some columns of a data file, and the file.
+    async fn read_file(
+        &self,
+        place: usize,
+        wanted: FileColumns,
+        columns: &TableProjection,
+        rows: &Rows,
+    ) -> Result<(Arc<OpenData<S>>, RecordBatch)> {
+        let file = self.open(place, wanted.file).await?;
+        let projection = file.project(&wanted.columns, columns.is_described())?;
+        let batch = file.read(&projection, rows.clone()).await?;
+        Ok((file, batch))
     }
 
     /// Numbers of rows that are kept in a data file, under no name.

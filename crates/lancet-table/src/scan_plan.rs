@@ -11,7 +11,7 @@ use arrow_array::RecordBatch;
 use lancet::{Filter, RowRanges, Rows};
 
 use crate::assemble::null_bytes;
-use crate::columns::{TableColumns, TableProjection};
+use crate::columns::{Column, TableColumns, TableProjection};
 use crate::error::{Error, Result};
 use crate::opening::Opened;
 use crate::plan::{FragmentPlan, Part};
@@ -19,6 +19,7 @@ use crate::read::Reads;
 use crate::scan_filter::TableFilter;
 use crate::snapshot::rows_within;
 use crate::storage::Storage;
+use crate::together;
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -162,12 +163,23 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// Live rows that nobody reads yet.
+    #[cfg(feature = "object-store")]
+    pub(crate) fn num_rows(&self) -> u64 {
+        self.numbers.count()
+    }
+
     /// The rows of the next batch; none if there are no more.
     pub(crate) fn next_piece(&mut self) -> Option<Piece> {
+        self.next_piece_of(self.batch_rows)
+    }
+
+    /// The next rows, at most so many; none if there are no more.
+    pub(crate) fn next_piece_of(&mut self, rows: u64) -> Option<Piece> {
         if self.numbers.is_empty() {
             return None;
         }
-        let rest = self.numbers.split_off(self.batch_rows);
+        let rest = self.numbers.split_off(rows);
         let numbers = std::mem::replace(&mut self.numbers, rest);
         Some(Piece { place: self.place, numbers, pruned: self.pruned.clone() })
     }
@@ -215,7 +227,9 @@ impl<S: Storage> Work<S> {
         if pruned.as_ref().is_some_and(RowRanges::is_empty) {
             return Ok(None);
         }
-        let row_bytes = self.reads.row_bytes(place, &self.columns).await?;
+        let row_bytes = self.reads.row_bytes(place, &self.columns);
+        // They are needed to read anything.
+        let (row_bytes, _) = together::both(row_bytes, self.reads.deletions(place)).await?;
         let most = self.batch_bytes.checked_div(row_bytes).unwrap_or(u64::MAX);
         let batch_rows = most.clamp(1, self.batch_rows);
         let pruned = pruned.map(Arc::new);
@@ -241,18 +255,24 @@ impl<S: Storage> Reads<S> {
     /// About how many bytes a row takes in memory. Reads what is needed to know where its columns lie.
     pub(crate) async fn row_bytes(&self, place: usize, columns: &TableProjection) -> Result<u64> {
         let plan = FragmentPlan::new(self.snapshot.fragment(place)?, columns.nodes());
-        let mut bytes = (columns.columns().len() as u64).saturating_mul(8);
+        // Numbers of rows, and what values of different lengths need beside their bytes.
+        let schema = columns.schema();
+        let wide = columns.columns().iter().zip(schema.fields()).filter(|(column, field)| {
+            matches!(column, Column::Row(_)) || !field.data_type().is_primitive()
+        });
+        let mut bytes = (wide.count() as u64).saturating_mul(8);
         let missing = plan.parts.iter().zip(columns.nodes());
         let missing = missing.filter(|(part, _)| **part == Part::Missing);
         for (_, node) in missing {
             bytes = bytes.saturating_add(null_bytes(node.field.data_type()));
         }
-        for wanted in &plan.files {
+        let files = plan.files.into_iter().map(|wanted| async move {
             let file = self.open(place, wanted.file).await?;
             let projection = file.project(&wanted.columns, columns.is_described())?;
             file.run(file.file().prepare(&projection)).await?;
-            bytes = bytes.saturating_add(file.file().row_bytes(&projection));
-        }
-        Ok(bytes)
+            Ok(file.file().row_bytes(&projection))
+        });
+        let files = together::all(files).await?;
+        Ok(files.into_iter().fold(bytes, u64::saturating_add))
     }
 }

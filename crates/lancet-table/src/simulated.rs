@@ -15,7 +15,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use lancet::{
-    FileReader, FileWriter, OpenFile, Projection, ReadOptions, Request, Rows, WriteOptions,
+    FileReader, FileWriter, OpenFile, Projection, ReadOptions, Request, Rows, Span, WriteOptions,
     WriteSummary,
 };
 
@@ -201,6 +201,12 @@ impl Storage for Simulated {
         let (start, size) = (usize::try_from(start).unwrap(), bytes.len());
         let end = (start + usize::try_from(len).unwrap()).min(size);
         Ok((bytes.slice(start.min(end)..end), size as u64))
+    }
+
+    async fn read_spans(&self, path: &Path, spans: &[Span]) -> Result<Vec<Bytes>> {
+        let bytes = self.bytes(path).await?;
+        let cut = |span: &Span| bytes.slice(span.start() as usize..span.end() as usize);
+        Ok(spans.iter().map(cut).collect())
     }
 
     async fn open(&self, path: &Path, options: &ReadOptions) -> Result<FileReader> {

@@ -15,7 +15,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use lancet::{
-    FileReader, FileWriter, OpenFile, Projection, ReadOptions, Request, Rows, WriteOptions,
+    FileReader, FileWriter, OpenFile, Projection, ReadOptions, Request, Rows, Span, WriteOptions,
     WriteSummary,
 };
 
@@ -69,6 +69,13 @@ pub(crate) trait Storage: Clone + Send + Sync + 'static {
         start: u64,
         len: u64,
     ) -> impl Future<Output = Result<(Bytes, u64)>> + Send;
+
+    /// The bytes of blobs in a file, in their order. One that is not in it is an error of the file.
+    fn read_spans(
+        &self,
+        path: &Path,
+        spans: &[Span],
+    ) -> impl Future<Output = Result<Vec<Bytes>>> + Send;
 
     /// Opens a data file.
     fn open(
@@ -181,6 +188,10 @@ impl Storage for Disk {
 
     async fn read_range(&self, path: &Path, start: u64, len: u64) -> Result<(Bytes, u64)> {
         local::read_range(path, start, len)
+    }
+
+    async fn read_spans(&self, path: &Path, spans: &[Span]) -> Result<Vec<Bytes>> {
+        local::read_spans(path, spans)
     }
 
     async fn open(&self, path: &Path, options: &ReadOptions) -> Result<FileReader> {

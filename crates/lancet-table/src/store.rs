@@ -8,13 +8,14 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use futures::StreamExt;
-use lancet::{OpenFile, Projection, ReadOptions, Request, Rows, WriteOptions, WriteSummary};
+use lancet::{OpenFile, Projection, ReadOptions, Request, Rows, Span, WriteOptions, WriteSummary};
 use lancet_object_store::object_store::path::Path;
 use lancet_object_store::object_store::{
     self, GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions,
 };
-use lancet_object_store::{FetchOptions, Reader, Writer};
+use lancet_object_store::{FetchOptions, Object, Reader, Writer};
 
+use crate::blobs::outside;
 use crate::error::{Error, Result};
 use crate::files::in_data_file;
 use crate::storage::{Durability, Entry, Put, Storage, shown};
@@ -103,6 +104,18 @@ impl Storage for Store {
         let size = found.meta.size;
         self.count(found.range.end.saturating_sub(found.range.start));
         Ok((found.bytes().await.map_err(|error| refused(path, error))?, size))
+    }
+
+    async fn read_spans(&self, path: &FilePath, spans: &[Span]) -> Result<Vec<Bytes>> {
+        let (store, fetch) = (self.store.clone(), self.fetch.clone());
+        let object = Object::unopened(store, object(path)?, fetch);
+        let read = object.read(spans).await;
+        // The first answer tells the size.
+        let size = object.size();
+        match (read, spans.iter().find(|span| span.end() > size)) {
+            (Err(_), Some(span)) if size > 0 => Err(outside(path, size, span.start(), span.len())),
+            (read, _) => read.map_err(|error| failed(path, error)),
+        }
     }
 
     async fn open(&self, path: &FilePath, options: &ReadOptions) -> Result<Reader> {

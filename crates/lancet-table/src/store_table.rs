@@ -1,18 +1,14 @@
 //! A table in an object store: the verbs of [`Table`](crate::Table), async.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeBounds;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
-use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
-use lancet::{Filter, RowRanges, Rows};
+use lancet::Rows;
 use lancet_object_store::FetchOptions;
 use lancet_object_store::object_store::ObjectStore;
 use lancet_object_store::object_store::path::Path;
@@ -24,15 +20,11 @@ use crate::manifest::Manifest;
 use crate::opening::Opened;
 use crate::options::{At, TableOptions};
 use crate::refs::{Branch, Tag};
-use crate::scan::{MAX_SKIPPED, describe_scan};
-use crate::scan_plan::{Piece, Prepared, ScanPlan, Started};
-use crate::snapshot::find_row;
 use crate::store::Store;
+use crate::store_scan::StoreScan;
 use crate::take::{Wanted, grouped, in_order};
+use crate::together;
 use crate::transaction::Transaction;
-
-/// Files that a read asks for at the same time.
-const CONCURRENT_FILES: usize = 16;
 
 /// One version of a Lance table in an object store. Cheap to clone; the verbs are those of [`Table`](crate::Table).
 ///
@@ -163,9 +155,6 @@ impl StoreTable {
         columns: impl Into<TableColumns>,
     ) -> Result<RecordBatch> {
         let columns = self.at.project(columns.into())?;
-        let starts = self.at.reads.starts().await?;
-        let places = rows.iter().filter_map(|row| find_row(starts, *row)).map(|(place, _)| place);
-        self.load_deletions(places.collect()).await?;
         self.take_wanted(self.at.reads.rows_by_number(rows).await?, &columns).await
     }
 
@@ -189,29 +178,23 @@ impl StoreTable {
         self.take_wanted(self.at.reads.rows_by_address(addresses).await?, &columns).await
     }
 
-    /// Deletion files are read together, not one after the other.
-    async fn load_deletions(&self, places: BTreeSet<usize>) -> Result<()> {
-        let loads = stream::iter(places).map(|place| self.at.reads.deletions(place));
-        loads.buffer_unordered(CONCURRENT_FILES).try_for_each(|_| async { Ok(()) }).await
-    }
-
     async fn take_wanted(
         &self,
         wanted: Vec<Wanted>,
         columns: &TableProjection,
     ) -> Result<RecordBatch> {
         let (groups, positions) = grouped(&wanted);
-        let reads = stream::iter(groups).map(|group| async move {
+        let reads = groups.into_iter().map(|group| async move {
             let rows = Rows::List(group.offsets);
             self.at.reads.read(group.place, columns, &rows).await
         });
-        let batches = reads.buffered(CONCURRENT_FILES).try_collect().await?;
+        let batches = together::all(reads).await?;
         in_order(batches, &positions, columns)
     }
 
     /// Starts to describe a scan.
     pub fn scan(&self) -> StoreScan {
-        StoreScan { table: self.clone(), plan: ScanPlan::default(), ahead: 4 }
+        StoreScan::new(self.clone())
     }
 
     /// The blobs of a column (a nested field is named with dots), to be read by ranges of bytes.
@@ -244,109 +227,6 @@ impl StoreBlobs {
     pub async fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Result<Bytes> {
         let (start, end) = (range.start_bound().cloned(), range.end_bound().cloned());
         self.0.read(row, start, end).await
-    }
-}
-
-/// Describes a scan of a table in a store; [`StoreScan::stream`] starts it.
-#[derive(Debug, Clone)]
-#[must_use]
-pub struct StoreScan {
-    table: StoreTable,
-    plan: ScanPlan,
-    ahead: usize,
-}
-
-describe_scan!(StoreScan);
-
-impl StoreScan {
-    /// How many batches are read at the same time (4 by default): what a scan holds is about this many times the size of
-    /// a batch.
-    pub fn ahead(mut self, batches: usize) -> Self {
-        self.ahead = batches.max(1);
-        self
-    }
-
-    /// Checks the description and starts.
-    pub async fn stream(self) -> Result<StoreBatches> {
-        let Started { work, fragments, limit, .. } = self.plan.start(&self.table.at).await?;
-        let schema = work.columns.schema();
-        let prepare = work.clone();
-        let prepared = stream::iter(fragments).map(move |fragment| {
-            let work = prepare.clone();
-            async move { work.prepare(fragment).await }
-        });
-        let pieces = prepared.buffered(self.ahead).map_ok(|prepared: Option<Prepared>| {
-            let pieces = prepared
-                .into_iter()
-                .flat_map(|mut prepared| std::iter::from_fn(move || prepared.next_piece()));
-            stream::iter(pieces.map(Ok))
-        });
-        let batches = pieces.try_flatten().map(move |piece: Result<Piece>| {
-            let work = work.clone();
-            async move { work.read(&piece?).await }
-        });
-        let given = Given { batches: batches.buffered(self.ahead).boxed(), left: limit };
-        Ok(StoreBatches { schema, batches: stream::unfold(given, Given::next).boxed() })
-    }
-}
-
-/// What a scan still gives.
-struct Given {
-    batches: BoxStream<'static, Result<RecordBatch>>,
-    /// How many rows are still wanted, where a filter tells only in the end how many there are.
-    left: Option<u64>,
-}
-
-impl Given {
-    async fn next(mut self) -> Option<(Result<RecordBatch>, Self)> {
-        if self.left == Some(0) {
-            return None;
-        }
-        let mut batch = self.batches.next().await?;
-        for _ in 0..MAX_SKIPPED {
-            if !matches!(&batch, Ok(batch) if batch.num_rows() == 0) {
-                break;
-            }
-            batch = self.batches.next().await?;
-        }
-        if batch.is_err() {
-            // After an error there is nothing sensible to go on with.
-            self.left = Some(0);
-        }
-        let batch = batch.map(|batch| {
-            let Some(left) = &mut self.left else { return batch };
-            let num_rows = usize::try_from(*left).unwrap_or(usize::MAX).min(batch.num_rows());
-            *left = left.saturating_sub(num_rows as u64);
-            batch.slice(0, num_rows)
-        });
-        Some((batch, self))
-    }
-}
-
-/// The batches of a scan of a table in a store, in the order of its rows.
-pub struct StoreBatches {
-    schema: SchemaRef,
-    batches: BoxStream<'static, Result<RecordBatch>>,
-}
-
-impl StoreBatches {
-    /// The schema of the batches.
-    pub fn schema(&self) -> SchemaRef {
-        self.schema.clone()
-    }
-}
-
-impl Stream for StoreBatches {
-    type Item = Result<RecordBatch>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.batches.poll_next_unpin(context)
-    }
-}
-
-impl fmt::Debug for StoreBatches {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoreBatches").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 

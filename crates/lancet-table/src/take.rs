@@ -67,6 +67,8 @@ impl Table {
 impl<S: Storage> Reads<S> {
     pub(crate) async fn rows_by_number(&self, rows: &[u64]) -> Result<Vec<Wanted>> {
         let starts = self.starts().await?;
+        let places = rows.iter().filter_map(|row| find_row(starts, *row)).map(|(place, _)| place);
+        self.load_deletions(places).await?;
         let mut wanted = Vec::with_capacity(rows.len());
         for row in rows {
             let Some((place, number)) = find_row(starts, *row) else {
@@ -91,11 +93,12 @@ impl<S: Storage> Reads<S> {
     }
 
     pub(crate) async fn rows_by_address(&self, addresses: &[u64]) -> Result<Vec<Wanted>> {
+        let place = |address: &u64| self.snapshot.place(u32::try_from(*address >> 32).ok()?);
+        self.load_deletions(addresses.iter().filter_map(place)).await?;
         let mut wanted = Vec::with_capacity(addresses.len());
         for address in addresses {
-            let (fragment, offset) = (*address >> 32, *address & u64::from(u32::MAX));
-            let fragment = u32::try_from(fragment).unwrap_or(u32::MAX);
-            let Some(place) = self.snapshot.place(fragment) else { continue };
+            let offset = *address & u64::from(u32::MAX);
+            let Some(place) = place(address) else { continue };
             let is_there = offset < self.physical_rows(place).await?;
             if is_there && !self.deletions(place).await?.contains(offset) {
                 wanted.push(Wanted { place, offset });

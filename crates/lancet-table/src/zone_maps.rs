@@ -11,6 +11,7 @@ use crate::plan::column_of;
 use crate::read::Reads;
 use crate::schema::{Kind, Node, TableSchema};
 use crate::storage::Storage;
+use crate::together;
 
 /// What is known of the values of a field in a fragment before they are read.
 #[derive(Debug, Clone)]
@@ -61,15 +62,16 @@ pub(crate) async fn of_fields<S: Storage, N>(
             wanted.entry(file).or_default().push((at, column));
         }
     }
-    for (file, columns) in wanted {
+    let maps = wanted.into_iter().map(|(file, columns)| async move {
         let file = reads.open(place, file).await?;
         let numbers: Vec<u32> = columns.iter().map(|(_, column)| *column).collect();
         let request = file.file().zone_maps_of_columns(&numbers);
         let maps = file.run(request.map_err(|error| file.error(error))?).await?;
-        for ((at, _), map) in columns.iter().zip(maps) {
-            if let Some(known) = known.get_mut(*at) {
-                *known = map.map_or(FieldZones::Unknown, FieldZones::Map);
-            }
+        Ok(columns.into_iter().map(|(at, _)| at).zip(maps).collect::<Vec<_>>())
+    });
+    for (at, map) in together::all(maps).await?.into_iter().flatten() {
+        if let Some(known) = known.get_mut(at) {
+            *known = map.map_or(FieldZones::Unknown, FieldZones::Map);
         }
     }
     Ok(known)

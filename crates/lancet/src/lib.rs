@@ -176,8 +176,9 @@ pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, Structur
 pub use read::has_no_width;
 pub use read::{
     Batches, BlobColumn, BlobDescription, Blobs, BufferReport, CacheStats, Coalesced, ColumnReport,
-    Columns, FileReader, FileReport, OpenFile, PageReport, Progress, Projection, ReadOptions,
-    Request, Scan, ScanPlan, ScanRequests, SearchCache, Source, Verification, coalesce,
+    Columns, FileReader, FileReport, FileSource, OpenFile, PageReport, Progress, Projection,
+    ReadOptions, Request, Scan, ScanPlan, ScanRequests, SearchCache, Source, Verification,
+    coalesce,
 };
 pub use rows::{RowRanges, Rows};
 pub use span::Span;

@@ -62,11 +62,14 @@ struct Slow {
 
 impl Slow {
     fn new() -> Self {
+        Self::of(file())
+    }
+
+    fn of(bytes: Vec<u8>) -> Self {
         let clock = Clock::default();
         let pace =
             Pace { clock: clock.clone(), latency: LATENCY, bytes_per_second: BYTES_PER_SECOND };
         let (store, path) = (Arc::new(Noted::slow(pace)), Path::from("t.lance"));
-        let bytes = file();
         let size = bytes.len() as u64;
         clock.run(store.put(&path, bytes.into())).0.unwrap();
         Self { store, clock, path, size }
@@ -156,4 +159,24 @@ fn reads_take_hardly_longer_than_the_best_schedule() {
     assert_eq!(rows, 100);
     // Zone maps, indexes and data of the filter, indexes and data of the rest.
     check("filtered scan", time, best(5, 0));
+}
+
+#[test]
+fn global_buffers_are_fetched_together() {
+    let table = RecordBatch::try_from_iter([(
+        "at",
+        Arc::new(Int64Array::from_iter_values(0..10)) as ArrayRef,
+    )])
+    .unwrap();
+    let mut writer =
+        lancet::FileWriter::new(Vec::new(), table.schema(), WriteOptions::default()).unwrap();
+    writer.write(&table).unwrap();
+    let buffers: Vec<Vec<u8>> = (0..10_u8).map(|i| vec![i; 300_000]).collect();
+    buffers.iter().for_each(|buffer| drop(writer.add_global_buffer(buffer).unwrap()));
+    let slow = Slow::of(writer.finish_into().unwrap().1);
+    let (reader, _) = slow.open();
+    let (found, time) = slow.clock.run(reader.user_buffers());
+    assert_eq!(found.unwrap(), buffers);
+    // The last one tells whether it holds checksums.
+    check("buffers", time, best(2, 10 * 300_000));
 }

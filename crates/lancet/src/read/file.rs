@@ -186,11 +186,7 @@ impl OpenFile {
             // Buffers may share their bytes, so the size of the file does not bound them.
             let spans = file.index.global_buffers.get(1..end).unwrap_or_default();
             file.budget().claim(Span::total(spans), "the global buffers")?;
-            let mut buffers = Vec::with_capacity(spans.len());
-            for span in spans {
-                buffers.push(file.read_buffer(&io, *span).await?);
-            }
-            Ok(buffers)
+            io.read(spans.to_vec()).await
         }))
     }
 

@@ -45,7 +45,7 @@ mod steps;
 mod zone_maps;
 
 pub use blobs::{BlobColumn, BlobDescription};
-pub use blocking::{Batches, Blobs, Coalesced, FileReader, Scan, Source, coalesce};
+pub use blocking::{Batches, Blobs, Coalesced, FileReader, FileSource, Scan, Source, coalesce};
 pub use cache::{CacheStats, SearchCache};
 pub use check::{BufferReport, ColumnReport, FileReport, PageReport, Verification};
 pub use file::OpenFile;

@@ -25,9 +25,11 @@ use crate::error::{Error, Result};
 use crate::pool::Pool;
 use crate::span::Span;
 
-/// A file on disk.
+/// A file on disk as a [`Source`], as [`FileReader::open`](crate::FileReader::open) reads it: with positioned reads on the
+/// calling thread, several of which may read at the same time, and with
+/// [what lies apart](Source::read_scattered) asked of the device together where it is not in memory.
 #[derive(Debug)]
-pub(crate) struct FileSource {
+pub struct FileSource {
     pub(super) file: File,
     size: u64,
     pub(super) name: String,
@@ -61,14 +63,24 @@ impl FileSource {
         if metadata.is_dir() {
             return Err(Error::invalid(format!("{name} is a folder; name one file inside it")));
         }
-        Ok(Self {
-            file,
-            size: metadata.len(),
-            name,
-            pool: Arc::default(),
-            cache: PageCache::default(),
-            waited: AtomicU32::new(0),
-        })
+        Ok(Self::with_size(file, name, metadata.len()))
+    }
+
+    /// A file that is open. It has the size that it has now; `name` is what errors call it.
+    pub fn new(file: File, name: impl Into<String>) -> Result<Self> {
+        let name = name.into();
+        let size = file.metadata().map_err(|e| Error::io(format!("cannot read {name}"), e))?.len();
+        Ok(Self::with_size(file, name, size))
+    }
+
+    fn with_size(file: File, name: String, size: u64) -> Self {
+        let waited = AtomicU32::new(0);
+        Self { file, size, name, pool: Arc::default(), cache: PageCache::default(), waited }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &File {
+        &self.file
     }
 
     /// Reads one span after the other. Of those that lie apart, the first one that is not in memory has all that are

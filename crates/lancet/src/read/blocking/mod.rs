@@ -27,6 +27,7 @@ use bytes::Bytes;
 pub use batches::Batches;
 pub use blobs::Blobs;
 pub use coalesce::{Coalesced, coalesce};
+pub use disk::FileSource;
 pub use scan::Scan;
 pub use source::Source;
 
@@ -41,7 +42,6 @@ use crate::rows::{RowRanges, Rows};
 use crate::version::Version;
 use crate::zones::filter::Filter;
 use crate::zones::map::ZoneMap;
-use disk::FileSource;
 
 /// An open Lance file and where its bytes come from. Cheap to clone; all methods take `&self` and need no
 /// runtime.
