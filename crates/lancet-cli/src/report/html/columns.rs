@@ -2,8 +2,8 @@
 
 use super::markup::Markup;
 use super::section;
-use crate::report::facts::{ColumnFacts, Count};
-use crate::report::{MOST_COLUMNS, words};
+use crate::report::facts::{ColumnFacts, Count, LeftOut};
+use crate::report::words;
 use crate::units;
 
 /// What can be sorted by: the title, the key in the data, whether it is a number.
@@ -18,7 +18,12 @@ const HEADS: [(&str, &str, bool); 7] = [
 ];
 
 /// The section of the columns.
-pub fn write(page: &mut Markup, columns: &[ColumnFacts], rows: u64, file_bytes: u64) {
+pub fn write(
+    page: &mut Markup,
+    columns: &[ColumnFacts],
+    left_out: LeftOut,
+    (rows, file_bytes): (u64, u64),
+) {
     section(page, "columns", "Columns");
     if columns.is_empty() {
         page.raw("<p>There are none.</p></section>\n");
@@ -44,14 +49,16 @@ pub fn write(page: &mut Markup, columns: &[ColumnFacts], rows: u64, file_bytes: 
         page.element("button", &[("type", "button"), ("data-key", key)], title).close("th");
     }
     page.raw("<th scope=\"col\">encoding</th></tr></thead><tbody>\n");
-    for (place, column) in columns.iter().enumerate().take(MOST_COLUMNS) {
+    for (place, column) in columns.iter().enumerate() {
         row(page, place, column, rows, (file_bytes, largest));
     }
     page.raw("</tbody></table></div>");
-    if columns.len() > MOST_COLUMNS {
+    if left_out.columns > 0 {
         let text = format!(
-            "{} more columns are not listed.",
-            units::count((columns.len() - MOST_COLUMNS) as u64)
+            "{} not listed, with {}: the largest {} are.",
+            units::counted(left_out.columns as u64, "smaller column"),
+            units::bytes(left_out.bytes),
+            units::count(columns.len() as u64)
         );
         page.element("p", &[("class", "soft")], text);
     }

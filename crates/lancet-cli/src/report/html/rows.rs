@@ -48,6 +48,9 @@ fn cell(page: &mut Markup, cell: &Cell) {
         Cell::Null => {
             page.raw("<td class=\"null\">null</td>");
         }
+        Cell::Unread(why) => {
+            page.element("td", &[("class", "null")], why);
+        }
         Cell::Text(text) => {
             page.element("td", &[("class", "cell")], text);
         }
