@@ -109,6 +109,8 @@ impl Sample {
             let Some(column) = columns.get_mut(place) else { continue };
             let found = Statistics::of(&array, array.len() as u64);
             let is_all = found.rows >= rows;
+            // A null is no value.
+            let values = |distinct: u64| distinct.saturating_sub(u64::from(found.nulls > 0));
             let counted = |n: u64| if is_all { Count::Exact(n) } else { Count::About(n) };
             let nulls = counted(scaled(found.nulls, found.rows, rows));
             column.nulls = column.nulls.or(Some(nulls).filter(|_| found.rows > 0));
@@ -120,7 +122,7 @@ impl Sample {
             };
             // Of lists it would be that of whole lists.
             let is_value = found.rows > 0 && !array.data_type().is_nested();
-            column.distinct = distinct.filter(|_| is_value).map(counted);
+            column.distinct = distinct.filter(|_| is_value).map(values).map(counted);
             column.arrow_bytes = Some(scaled(found.bytes, found.rows, rows));
         }
     }

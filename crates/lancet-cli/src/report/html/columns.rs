@@ -1,7 +1,7 @@
 //! Columns as a tree of areas and as a table, of files and of tables.
 
 use super::markup::Markup;
-use super::section;
+use super::{per_row, section};
 use crate::report::facts::{ColumnFacts, Count, LeftOut};
 use crate::report::words;
 use crate::units;
@@ -36,6 +36,11 @@ pub fn write(
             |column: &ColumnFacts| column.forms.iter().any(|(form, _)| form.starts_with("blob"));
         if columns.iter().any(is_blob) {
             page.raw(" Blobs are not counted: the columns only hold where they are.");
+        }
+        if columns.iter().any(|column| column.name.starts_with("(unused)")) {
+            page.raw(
+                " (unused) is what the files hold of columns that this version does not have.",
+            );
         }
         page.raw("</p><div id=\"tree\" class=\"tree\"></div>");
     }
@@ -88,7 +93,7 @@ fn row(
     page.raw("<td class=\"num\">").text(units::bytes(column.bytes)).raw(" ");
     page.element("small", &[("class", "soft")], units::share(column.bytes, file_bytes));
     page.bar(column.bytes as f64 / largest.max(1) as f64).raw("</td>");
-    page.element("td", &[("class", "num")], units::per_row(column.bytes, column.rows));
+    page.element("td", &[("class", "num")], per_row(column.bytes, column.rows));
     let ratio = ratio(column).map_or_else(|| "–".into(), |r| format!("{:.0} %", 100.0 * r));
     page.element("td", &[("class", "num")], ratio);
     page.element("td", &[("class", "form")], forms(column)).raw("</tr>\n");

@@ -68,7 +68,7 @@ fn glance(page: &mut Markup, file: &FileFacts, kinds: &[(Kind, u64)]) {
             let ratio = file.bytes as f64 / sampled.arrow_bytes as f64;
             let about = if sampled.rows >= opened.rows { "" } else { "about " };
             facts.push((
-                "Compared to Arrow",
+                "Beside Arrow",
                 format!("{:.0} %", 100.0 * ratio),
                 format!("of {about}{} in memory", units::bytes(sampled.arrow_bytes)),
             ));

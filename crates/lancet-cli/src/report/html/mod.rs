@@ -113,10 +113,14 @@ fn cards(page: &mut Markup, cards: &[(&str, String, String)]) {
 
 /// What a row takes; nothing where there are no rows.
 fn each(bytes: u64, rows: u64) -> String {
+    if rows > 0 { format!("{} each", per_row(bytes, rows)) } else { String::new() }
+}
+
+/// What a row takes, in larger units where it is long.
+fn per_row(bytes: u64, rows: u64) -> String {
     match bytes.checked_div(rows) {
-        None => String::new(),
-        Some(long) if long >= 1_000 => format!("{} each", units::bytes(long)),
-        Some(_) => format!("{} each", units::per_row(bytes, rows)),
+        Some(long @ 1_000..) => units::bytes(long),
+        _ => units::per_row(bytes, rows),
     }
 }
 

@@ -40,6 +40,8 @@
     const all = segments.reduce((sum, s) => sum + s.bytes, 0) || 1;
     const svg = draw(host, "svg", { viewBox: "0 0 1000 48", preserveAspectRatio: "none", role: "group" });
     svg.setAttribute("aria-label", host.dataset.label || "parts, in order");
+    // Lines between very narrow parts would be all that is seen of them.
+    if (segments.length * 4 > host.clientWidth) svg.classList.add("dense");
     const rects = [];
     let x = 0;
     segments.forEach((segment, at) => {
@@ -210,6 +212,8 @@
       if (items.length === 1) {
         const box = items[0];
         const link = make(tree, "a", { href: box.at === undefined ? "#columns" : "#c" + box.at, class: box.at === undefined ? "rest" : "t" + (box.order % 6) });
+        // The table below has all names: nobody has to go through hundreds of areas to get there.
+        if (box.order > 60) link.setAttribute("tabindex", -1);
         Object.assign(link.style, { left: x + "%", top: y + "%", width: width + "%", height: height + "%" });
         const [wide, high] = [(width * tree.clientWidth) / 100, (height * tree.clientHeight) / 100];
         link.title = box.name + ", " + size(box.bytes);
@@ -232,11 +236,13 @@
         lay(b, x, y + height * part, width, height * (1 - part), ratio);
       }
     };
-    const boxes = columns.filter((c) => c.bytes > 0).sort((a, b) => b.bytes - a.bytes).slice(0, 120);
     const [more, moreBytes] = data.more;
-    const rest = columns.reduce((sum, c) => sum + c.bytes, moreBytes) - boxes.reduce((sum, c) => sum + c.bytes, 0);
+    const whole = columns.reduce((sum, c) => sum + c.bytes, moreBytes);
+    // Areas of some pixels; what is smaller is one.
+    const boxes = columns.filter((c) => c.bytes * 4000 > whole).sort((a, b) => b.bytes - a.bytes);
+    const [rest, others] = [whole - boxes.reduce((sum, c) => sum + c.bytes, 0), columns.length + more - boxes.length];
     const items = boxes.map((c, order) => ({ ...c, order }));
-    if (rest > 0) items.push({ name: count(columns.length + more - boxes.length) + " smaller columns", bytes: rest });
+    if (rest > 0) items.push({ name: count(others) + (others === 1 ? " smaller column" : " smaller columns"), bytes: rest });
     const redraw = () => {
       tree.replaceChildren();
       lay(items, 0, 0, 100, 100, tree.clientWidth / Math.max(tree.clientHeight, 1));

@@ -122,7 +122,7 @@ fn versions(page: &mut Markup, table: &TableFacts) {
     let known = |n: Option<u64>| n.map_or_else(|| "?".into(), units::count);
     for version in all.iter().rev().take(MOST_LISTED) {
         page.raw("<tr>").element("th", &[("scope", "row"), ("class", "num")], version.version);
-        page.element("td", &[], version.written.as_deref().unwrap_or("–"));
+        page.element("td", &[("class", "when")], version.written.as_deref().unwrap_or("–"));
         page.element("td", &[("class", "num")], known(version.rows));
         page.element("td", &[("class", "num")], known(version.deleted));
         page.element("td", &[("class", "num")], units::count(version.fragments));
