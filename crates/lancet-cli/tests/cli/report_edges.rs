@@ -7,10 +7,11 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{
-    ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray, StructArray,
+    ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
+    StructArray,
 };
-use arrow_schema::{DataType, Field, Schema};
-use lancet::{FileReader, FileWriter, WriteOptions};
+use arrow_schema::{DataType, Field};
+use lancet::FileReader;
 use lancet_table::{Table, TableWriteOptions};
 use serde_json::{Value, json};
 
@@ -156,6 +157,37 @@ fn columns_that_do_not_open() {
     assert!(!unasked.has_text("checked, "), "{}", unasked.text);
     let asked = page_of(&path, &[]);
     assert!(asked.has_text("There is damage.") && !asked.has_text("nothing else was checked"));
+}
+
+/// Of true, false and null there are two values.
+#[test]
+fn nulls_are_no_values() {
+    let dir = Dir::new("report-nulls");
+    let path = dir.path("t.lance");
+    let flags = (0..900).map(|row| [Some(true), Some(false), None][row % 3]);
+    let flags: ArrayRef = Arc::new(flags.collect::<BooleanArray>());
+    write(&path, vec![("flag".into(), flags)]);
+    let page = page_of(&path, &[]);
+    assert_eq!(
+        (&page.data["columns"][0][3], &page.data["columns"][0][4]),
+        (&json!(300), &json!(2))
+    );
+}
+
+/// The rows of a damaged column are not there; those of the others are.
+#[test]
+fn damaged_columns_hide_no_others() {
+    let dir = Dir::new("report-rows-damaged");
+    let path = dir.path("t.lance");
+    write(&path, vec![("id".into(), numbers(5_000)), ("n".into(), numbers(5_000))]);
+    let found = FileReader::open(&path).unwrap().inspect().unwrap();
+    let chunks = &found.columns[1].pages[0].buffers[0];
+    let mut bytes = std::fs::read(&path).unwrap();
+    let start = chunks.position as usize;
+    bytes[start..start + chunks.bytes as usize].fill(0xff);
+    std::fs::write(&path, &bytes).unwrap();
+    let page = page_of(&path, &[]);
+    assert!(page.has_text("3 3 cannot be read"), "{}", page.text);
 }
 
 /// Comparing tries nothing and checks nothing, and says so.
