@@ -245,13 +245,28 @@ pub fn fields(schema: &Schema, wanted: &[String]) -> Result<Vec<(String, Field)>
 
 /// The values of a field in all batches of the sample, null where a struct around it is.
 pub fn column(sample: &Sample, path: &str) -> Result<ArrayRef> {
+    let missing = || Error::new(format!("no column `{path}`"));
+    let mut places = Vec::new();
+    let mut fields = sample.schema.fields();
+    for name in path.split('.') {
+        let (place, field) = fields.find(name).ok_or_else(missing)?;
+        places.push(place);
+        if let DataType::Struct(children) = field.data_type() {
+            fields = children;
+        }
+    }
+    column_at(sample, &places)
+}
+
+/// The values of a field by its places from the top down, null where a struct around it is.
+pub fn column_at(sample: &Sample, places: &[usize]) -> Result<ArrayRef> {
     let failed = |error: arrow_schema::ArrowError| Error::new(error.to_string());
     let of_batch = |batch: &RecordBatch| {
         let mut array: ArrayRef = std::sync::Arc::new(StructArray::from(batch.clone()));
-        for name in path.split('.') {
-            let parent = array.as_struct();
-            let missing = || Error::new(format!("no column `{path}`"));
-            let child = parent.column_by_name(name).ok_or_else(missing)?.clone();
+        for place in places {
+            let missing = || Error::new("no such column");
+            let parent = array.as_struct_opt().ok_or_else(missing)?;
+            let child = parent.columns().get(*place).ok_or_else(missing)?.clone();
             array = match parent.nulls() {
                 Some(nulls) => {
                     let valid = arrow_array::BooleanArray::new(nulls.inner().clone(), None);

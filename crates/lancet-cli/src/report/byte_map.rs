@@ -121,6 +121,23 @@ pub struct Part {
     pub kind: Kind,
     /// The column it belongs to, by its place in the report.
     pub column: Option<usize>,
+    /// Parts that stand together: how many there are; 1 for one part.
+    pub parts: u64,
+    /// Those parts, or groups of them; none where there are too many to be listed.
+    pub inside: Vec<Part>,
+}
+
+impl Part {
+    /// One part.
+    pub fn one((start, bytes): (u64, u64), kind: Kind, column: Option<usize>) -> Self {
+        Self { start, bytes, kind, column, parts: 1, inside: Vec::new() }
+    }
+
+    /// Changes the columns of it and of all that stand together in it.
+    pub fn set_columns(&mut self, column: &impl Fn(usize) -> Option<usize>) {
+        self.column = self.column.and_then(column);
+        self.inside.iter_mut().for_each(|part| part.set_columns(column));
+    }
 }
 
 /// All parts of a file, from its first byte to its last.
@@ -135,19 +152,16 @@ impl ByteMap {
         let mut claimed = Vec::new();
         for (place, column) in report.columns.iter().enumerate() {
             column.pages.iter().for_each(|page| claim_page(page, place, &mut claimed));
-            claimed.extend(column.zone_map.iter().map(|map| Part {
-                start: map.position,
-                bytes: map.bytes,
-                kind: Kind::ZoneMaps,
-                column: Some(place),
-            }));
+            let map = column.zone_map.iter();
+            claimed.extend(
+                map.map(|map| Part::one((map.position, map.bytes), Kind::ZoneMaps, Some(place))),
+            );
         }
-        claimed.extend(report.parts.iter().map(|part| Part {
-            start: part.position,
-            bytes: part.bytes,
-            kind: Kind::of_part(&part.holds),
-            column: None,
-        }));
+        claimed.extend(
+            report.parts.iter().map(|part| {
+                Part::one((part.position, part.bytes), Kind::of_part(&part.holds), None)
+            }),
+        );
         let mut parts = without_gaps(claimed, report.file_bytes);
         // Where each of them lies is in the values of their columns, which nobody has read for this.
         if report.columns.iter().flat_map(|column| &column.pages).any(|page| page.layout == "blob")
@@ -160,7 +174,7 @@ impl ByteMap {
 
     /// A file that does not open.
     pub fn unread(file_bytes: u64) -> Self {
-        let part = Part { start: 0, bytes: file_bytes, kind: Kind::Unread, column: None };
+        let part = Part::one((0, file_bytes), Kind::Unread, None);
         Self { parts: Some(part).filter(|part| part.bytes > 0).into_iter().collect() }
     }
 
@@ -176,8 +190,16 @@ impl ByteMap {
             .collect()
     }
 
-    /// At most about so many parts: neighbours of the same column and then small ones are put together.
-    pub fn coarse(&self, most: usize) -> Vec<Part> {
+    /// The same, with columns by their places among those that are listed; the others are none.
+    pub fn with_columns(mut self, listed: &[usize]) -> Self {
+        let place = |column: usize| listed.binary_search(&column).ok();
+        self.parts.iter_mut().for_each(|part| part.set_columns(&place));
+        self
+    }
+
+    /// At most about so many parts. Neighbours of the same column are one; where that does not do, small ones stand together,
+    /// and inside of these `most_inside` in all.
+    pub fn coarse(&self, most: usize, most_inside: usize) -> Vec<Part> {
         let same = |a: &Part, b: &Part| match a.column {
             Some(column) => Some(column) == b.column,
             None => b.column.is_none() && (a.kind == b.kind || b.kind == Kind::Padding),
@@ -186,18 +208,56 @@ impl ByteMap {
         if merged.len() <= most {
             return merged;
         }
-        let all: u64 = merged.iter().map(|part| part.bytes).sum();
-        let least = all / most.max(1) as u64;
-        merge(&merged, |a, b| a.bytes < least && b.bytes < least)
+        // What fills up a buffer belongs to it.
+        let merged = merge(&merged, |a, b| b.kind == Kind::Padding || same(a, b));
+        if merged.len() <= most {
+            return merged;
+        }
+        let listed = match merged.len() <= most_inside {
+            true => merged,
+            false => together(merged, most_inside, false),
+        };
+        together(listed, most, true)
     }
 }
 
+/// Small neighbours as one; `listed` says whether it tells which.
+fn together(parts: Vec<Part>, most: usize, listed: bool) -> Vec<Part> {
+    let all = parts.iter().map(|part| part.bytes).fold(0, u64::saturating_add);
+    let least = all / most.max(1) as u64;
+    let mut groups: Vec<Vec<Part>> = Vec::new();
+    let mut bytes = u64::MAX;
+    for part in parts {
+        // With what is before it, if both are small.
+        match groups.last_mut().filter(|_| bytes < least && part.bytes < least) {
+            Some(group) => {
+                bytes = bytes.saturating_add(part.bytes);
+                group.push(part);
+            }
+            None => {
+                bytes = part.bytes;
+                groups.push(vec![part]);
+            }
+        }
+    }
+    groups.into_iter().filter_map(|group| as_one(group, listed)).collect()
+}
+
+fn as_one(mut group: Vec<Part>, listed: bool) -> Option<Part> {
+    if group.len() == 1 {
+        return group.pop();
+    }
+    let sum = |of: fn(&Part) -> u64| group.iter().map(of).fold(0, u64::saturating_add);
+    let (bytes, parts) = (sum(|part| part.bytes), sum(|part| part.parts));
+    let kind = group.iter().max_by_key(|part| part.bytes)?.kind;
+    let start = group.first()?.start;
+    let inside = if listed { group } else { Vec::new() };
+    Some(Part { start, bytes, kind, column: None, parts, inside })
+}
+
 fn claim_page(page: &PageReport, column: usize, claimed: &mut Vec<Part>) {
-    claimed.extend(page.buffers.iter().map(|buffer| Part {
-        start: buffer.position,
-        bytes: buffer.bytes,
-        kind: Kind::of_buffer(&buffer.holds),
-        column: Some(column),
+    claimed.extend(page.buffers.iter().map(|buffer| {
+        Part::one((buffer.position, buffer.bytes), Kind::of_buffer(&buffer.holds), Some(column))
     }));
 }
 
@@ -206,13 +266,13 @@ fn without_gaps(mut claimed: Vec<Part>, file_bytes: u64) -> Vec<Part> {
     claimed.sort_by_key(|part| part.start);
     let mut parts = Vec::with_capacity(claimed.len());
     let mut at = 0_u64;
-    let end = Part { start: file_bytes, bytes: 0, kind: Kind::Padding, column: None };
+    let end = Part::one((file_bytes, 0), Kind::Padding, None);
     for part in claimed.into_iter().chain([end]) {
         let part_end = part.start.saturating_add(part.bytes).min(file_bytes);
         let start = part.start.clamp(at, file_bytes.max(at));
         if start > at {
             let kind = if start - at < MOST_PADDING { Kind::Padding } else { Kind::Outside };
-            parts.push(Part { start: at, bytes: start - at, kind, column: None });
+            parts.push(Part::one((at, start - at), kind, None));
         }
         if part_end > start {
             parts.push(Part { start, bytes: part_end - start, ..part });
@@ -229,7 +289,7 @@ fn merge(parts: &[Part], is_one: impl Fn(&Part, &Part) -> bool) -> Vec<Part> {
         match merged.last_mut() {
             Some((last, largest)) if is_one(last, part) => {
                 last.bytes += part.bytes;
-                if part.bytes > *largest {
+                if part.bytes > *largest && part.kind != Kind::Padding {
                     *largest = part.bytes;
                     (last.kind, last.column) = (part.kind, part.column.or(last.column));
                 }
@@ -245,7 +305,7 @@ mod tests {
     use super::*;
 
     fn part(start: u64, bytes: u64, kind: Kind) -> Part {
-        Part { start, bytes, kind, column: None }
+        Part::one((start, bytes), kind, None)
     }
 
     /// The parts follow one another from 0 to the end.
@@ -287,20 +347,51 @@ mod tests {
         assert_eq!(kinds, [Kind::Padding, Kind::Values, Kind::Outside, Kind::Values]);
     }
 
+    /// What stands together is as much as what is inside, as deep as it goes.
+    fn check_inside(parts: &[Part]) -> usize {
+        let inside = |part: &Part| {
+            if part.inside.is_empty() {
+                return 1;
+            }
+            let sum = |of: fn(&Part) -> u64| part.inside.iter().map(of).sum::<u64>();
+            assert_eq!((part.bytes, part.parts), (sum(|part| part.bytes), sum(|part| part.parts)));
+            assert_eq!((part.start, part.column), (part.inside[0].start, None));
+            check_inside(&part.inside)
+        };
+        parts.iter().map(inside).sum()
+    }
+
     #[test]
     fn coarse_maps_have_all_bytes_too() {
-        let parts: Vec<Part> = (0..1_000)
-            .map(|i| Part {
-                start: i * 10,
-                bytes: 10,
-                kind: Kind::Values,
-                column: Some(i as usize % 7),
-            })
-            .collect();
-        let map = ByteMap { parts };
-        let coarse = map.coarse(50);
+        let column = |i: u64| Part::one((i * 10, 10), Kind::Values, Some(i as usize % 7));
+        let map = ByteMap { parts: (0..1_000).map(column).collect() };
+        let coarse = map.coarse(50, 2_000);
         assert!(coarse.len() <= 120, "{}", coarse.len());
         check(&coarse, 10_000);
         assert_eq!(map.by_kind(), [(Kind::Values, 10_000)]);
+        // Every part is there, at most one step away.
+        assert_eq!(check_inside(&coarse), 1_000);
+        assert_eq!(coarse.iter().map(|part| part.parts).sum::<u64>(), 1_000);
+
+        // Where even those are too many, they say how many they are.
+        let coarse = map.coarse(10, 100);
+        check(&coarse, 10_000);
+        assert!(coarse.len() <= 21 && check_inside(&coarse) <= 201, "{}", coarse.len());
+        assert_eq!(coarse.iter().map(|part| part.parts).sum::<u64>(), 1_000);
+        assert!(coarse.iter().flat_map(|part| &part.inside).any(|part| part.parts > 1));
+    }
+
+    #[test]
+    fn padding_does_not_cut_a_column() {
+        let page = |i: u64| {
+            let column = usize::from(i >= 500);
+            [Part::one((i * 10, 9), Kind::Values, Some(column)), part(i * 10 + 9, 1, Kind::Padding)]
+        };
+        let map = ByteMap { parts: (0..1_000).flat_map(page).collect() };
+        let coarse = map.coarse(50, 2_000);
+        check(&coarse, 10_000);
+        let columns: Vec<Option<usize>> = coarse.iter().map(|part| part.column).collect();
+        assert_eq!(columns, [Some(0), Some(1)]);
+        assert_eq!(map.with_columns(&[1]).coarse(50, 2_000).len(), 2, "the first is not listed");
     }
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use lancet::{ColumnReport, FileReport};
 
-use super::facts::{ComparedColumn, ComparedSide, Comparison, Side, cut};
+use super::MOST_COLUMNS;
+use super::facts::{ComparedColumn, ComparedSide, Comparison, LeftOut, Side, cut, largest};
 use super::file::{MOST_FORM, MOST_NAME, MOST_TYPE, forms, writer};
 use crate::error::{InFile, Result};
 use crate::places::InputFile;
@@ -17,11 +18,31 @@ pub fn gather(files: [&InputFile; 2]) -> Result<Comparison> {
     };
     let reports = [inspect(files[0])?, inspect(files[1])?];
     let [a, b] = &reports;
+    let (columns, left_out) = listed(columns(a, b));
     Ok(Comparison {
         names: files.map(|file| file.name().display().to_string()),
         sides: [side(a), side(b)],
-        columns: columns(a, b),
+        columns,
+        left_out,
     })
+}
+
+/// The largest columns; how many others there are, with their bytes in both files.
+fn listed(columns: Vec<ComparedColumn>) -> (Vec<ComparedColumn>, (usize, [u64; 2])) {
+    let bytes = |column: &ComparedColumn| {
+        column.sides.each_ref().map(|side| side.as_ref().map_or(0, |side| side.bytes))
+    };
+    let sizes: Vec<[u64; 2]> = columns.iter().map(bytes).collect();
+    let most: Vec<u64> = sizes.iter().map(|[a, b]| *a.max(b)).collect();
+    let places = largest(&most, MOST_COLUMNS);
+    let of = |number: usize| {
+        let side: Vec<u64> = sizes.iter().filter_map(|both| both.get(number).copied()).collect();
+        LeftOut::beside(&places, &side)
+    };
+    let [a, b] = [of(0), of(1)];
+    let columns = columns.into_iter().enumerate();
+    let columns = columns.filter(|(place, _)| places.binary_search(place).is_ok());
+    (columns.map(|(_, column)| column).collect(), (a.columns, [a.bytes, b.bytes]))
 }
 
 fn side(report: &FileReport) -> Side {

@@ -27,7 +27,9 @@ pub struct Opened {
     pub version: String,
     pub rows: u64,
     pub writer: &'static str,
+    /// The largest columns, in the order of the file.
     pub columns: Vec<ColumnFacts>,
+    pub left_out: LeftOut,
     /// Rows that were looked at for estimates; none if they could not be read, or are blobs.
     pub sampled: Option<Sampled>,
     pub profiles: Option<Profiles>,
@@ -41,13 +43,31 @@ pub struct Sampled {
     pub arrow_bytes: u64,
 }
 
+/// Columns that are too many for a page: the smallest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    pub columns: usize,
+    pub bytes: u64,
+}
+
+impl LeftOut {
+    /// All but those that are listed; `bytes` are those of all columns.
+    pub fn beside(listed: &[usize], bytes: &[u64]) -> Self {
+        let sum = |bytes: &mut dyn Iterator<Item = u64>| bytes.fold(0, u64::saturating_add);
+        let known = sum(&mut listed.iter().filter_map(|place| bytes.get(*place).copied()));
+        Self {
+            columns: bytes.len().saturating_sub(listed.len()),
+            bytes: sum(&mut bytes.iter().copied()).saturating_sub(known),
+        }
+    }
+}
+
 /// A column of a file or table.
 pub struct ColumnFacts {
     pub name: String,
     pub data_type: String,
     pub rows: u64,
     pub bytes: u64,
-    pub zone_map_bytes: u64,
     pub nulls: Option<Count>,
     /// Different values.
     pub distinct: Option<Count>,
@@ -98,7 +118,7 @@ pub struct PageGroup {
     pub form: String,
     /// The fragment of a table that it is in; none for files, and where several are put together.
     pub fragment: Option<u32>,
-    /// What its buffers hold, where they start, their bytes; of single pages only.
+    /// What its buffers hold, where the first of these starts, their bytes: of several pages together.
     pub buffers: Vec<(String, u64, u64)>,
 }
 
@@ -160,7 +180,9 @@ pub struct TableFacts {
     pub deletion_bytes: u64,
     pub page_bytes: u64,
     pub zone_map_bytes: u64,
+    /// The largest columns, in the order of the table.
     pub columns: Vec<ColumnFacts>,
+    pub left_out: LeftOut,
     /// Columns that have too many zones for a picture.
     pub zones_left_out: usize,
     pub profiles: Option<Profiles>,
@@ -239,13 +261,28 @@ pub struct VersionFacts {
     pub fragments: u64,
     /// What it changed, in words.
     pub changes: Vec<String>,
+    /// What it changed about the columns.
+    pub schema: SchemaChange,
+}
+
+/// What a version of a table changed about its columns: paths, with types where they matter.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct SchemaChange {
+    pub added: Vec<String>,
+    pub dropped: Vec<String>,
+    pub renamed: Vec<String>,
+    /// Type, or whether there may be nulls.
+    pub retyped: Vec<String>,
 }
 
 /// Two files side by side.
 pub struct Comparison {
     pub names: [String; 2],
     pub sides: [Side; 2],
+    /// The largest columns, in the order of the files.
     pub columns: Vec<ComparedColumn>,
+    /// Of all others how many there are, and their bytes in both files.
+    pub left_out: (usize, [u64; 2]),
 }
 
 /// One of two files.
@@ -272,6 +309,17 @@ pub struct ComparedSide {
     pub forms: String,
 }
 
+/// The places of the largest of some things, at most so many, in their order.
+pub fn largest(bytes: &[u64], most: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..bytes.len()).collect();
+    if places.len() > most {
+        places.sort_by_key(|place| std::cmp::Reverse(bytes.get(*place).copied()));
+        places.truncate(most);
+        places.sort_unstable();
+    }
+    places
+}
+
 /// A text with at most so many characters.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
@@ -280,5 +328,19 @@ pub fn cut(text: &str, most: usize) -> String {
             let kept: String = text.chars().take(most.saturating_sub(1)).collect();
             format!("{kept}…")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_are_kept_in_order() {
+        let left_out = LeftOut::beside(&[1, 3, 4], &[5, 9, 1, 9, 7]);
+        assert_eq!(left_out, LeftOut { columns: 2, bytes: 6 });
+        assert_eq!(largest(&[5, 9, 1, 9, 7], 3), [1, 3, 4]);
+        assert_eq!(largest(&[0, 0, 0], 2), [0, 1]);
+        assert_eq!(largest(&[3, 4], 2), [0, 1]);
     }
 }

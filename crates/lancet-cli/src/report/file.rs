@@ -7,13 +7,15 @@ use lancet::{ColumnReport, Corrupt, FileReader, FileReport, PageReport, Verifica
 
 use super::byte_map::ByteMap;
 use super::facts::{
-    ColumnFacts, Count, FileFacts, Health, Opened, Pages, Place, Problem, Sampled, State, cut,
+    ColumnFacts, Count, FileFacts, Health, LeftOut, Opened, Pages, Place, Problem, Sampled, State,
+    cut, largest,
 };
 use super::pages::PageList;
+use super::row_source::Source;
 use super::rows::{self, ShownRows};
 use super::sample::Sample;
 use super::zones::Zones;
-use super::{Budget, why};
+use super::{Budget, MOST_COLUMNS, why};
 use crate::error::{InFile, Result};
 use crate::places::InputFile;
 use crate::{progress, stats, units};
@@ -41,35 +43,27 @@ pub fn gather(file: &InputFile, wanted: &Wanted) -> Result<FileFacts> {
     let reader = match file.try_reader(super::read_options()) {
         Ok(reader) => reader,
         Err(lancet::Error::Corrupt(corrupt)) => {
-            let problems =
-                vec![Problem { what: corrupt.to_string(), at: corrupt.offset.map(Place::Byte) }];
-            let about = "The file does not open.".into();
-            let health = Health { state: State::Damaged, about, problems, more: 0 };
-            return Ok(FileFacts {
-                name,
-                bytes,
-                opened: None,
-                map: ByteMap::unread(bytes),
-                health,
-            });
+            let health = unopened(&corrupt, "The file does not open.");
+            let map = ByteMap::unread(bytes);
+            return Ok(FileFacts { name, bytes, opened: None, map, health });
         }
         other => other.in_file(file.name())?,
     };
     let report = match reader.inspect() {
         Ok(report) => report,
         Err(lancet::Error::Corrupt(corrupt)) => {
-            let mut verification = reader.verify().in_file(file.name())?;
-            if verification.problems.is_empty() {
-                verification.problems.push(*corrupt);
-            }
-            let health = health(&verification, None);
-            return Ok(FileFacts {
-                name,
-                bytes,
-                opened: None,
-                map: ByteMap::unread(bytes),
-                health,
-            });
+            let health = match wanted.verify {
+                true => {
+                    let mut found = verify(&reader, wanted.quiet).in_file(file.name())?;
+                    if found.problems.is_empty() {
+                        found.problems.push(*corrupt);
+                    }
+                    health(&found, None)
+                }
+                false => unopened(&corrupt, "Its columns do not open; nothing else was checked."),
+            };
+            let map = ByteMap::unread(bytes);
+            return Ok(FileFacts { name, bytes, opened: None, map, health });
         }
         other => other.in_file(file.name())?,
     };
@@ -77,16 +71,28 @@ pub fn gather(file: &InputFile, wanted: &Wanted) -> Result<FileFacts> {
         true => health(&verify(&reader, wanted.quiet).in_file(file.name())?, Some(&report)),
         false => unchecked(),
     };
-    let opened = open(&reader, &report, wanted)?;
-    Ok(FileFacts { name, bytes, opened: Some(opened), map: ByteMap::new(&report), health })
+    let sizes: Vec<u64> = report.columns.iter().map(|column| column.bytes).collect();
+    let listed = largest(&sizes, MOST_COLUMNS);
+    let map = ByteMap::new(&report).with_columns(&listed);
+    let left_out = LeftOut::beside(&listed, &sizes);
+    let opened = Opened { left_out, ..open(&reader, &report, &listed, wanted) };
+    Ok(FileFacts { name, bytes, opened: Some(opened), map, health })
 }
 
-fn open(reader: &FileReader, report: &FileReport, wanted: &Wanted) -> Result<Opened> {
-    let budget = Budget::new(report.columns.len());
-    let maps = zone_maps(reader, report);
-    let sample = Sample::of_file(reader, report, wanted.analyze.rows());
+/// A file of which nothing can be told.
+fn unopened(corrupt: &Corrupt, about: &str) -> Health {
+    let problem = Problem { what: corrupt.to_string(), at: place(corrupt, None) };
+    Health { state: State::Damaged, about: about.into(), problems: vec![problem], more: 0 }
+}
+
+fn open(reader: &FileReader, report: &FileReport, listed: &[usize], wanted: &Wanted) -> Opened {
+    let found: Vec<&ColumnReport> =
+        listed.iter().filter_map(|place| report.columns.get(*place)).collect();
+    let budget = Budget::new(found.len());
+    let sample = Sample::of_file(reader, report, listed, wanted.analyze.rows());
+    let maps = zone_maps(reader, &found).into_iter();
     let mut columns: Vec<ColumnFacts> =
-        report.columns.iter().map(|column| column_facts(column, &maps, &budget)).collect();
+        found.iter().zip(maps).map(|(column, map)| column_facts(column, map, &budget)).collect();
     if let Some(sample) = &sample {
         sample.describe(&mut columns, report.num_rows);
     }
@@ -97,18 +103,19 @@ fn open(reader: &FileReader, report: &FileReport, wanted: &Wanted) -> Result<Ope
         Some(sample) => why::explain(sample, &mut columns, wanted.analyze, is_lancet, wanted.quiet),
         None => None,
     };
-    Ok(Opened {
+    Opened {
         version: report.version.to_string(),
         rows: report.num_rows,
         writer: writer(is_lancet),
         columns,
+        left_out: LeftOut::default(),
         sampled: sample.as_ref().filter(|_| !has_blobs).map(|sample| Sampled {
             rows: sample.num_rows(),
             arrow_bytes: sample.arrow_bytes(report.num_rows),
         }),
         profiles,
-        shown: rows::of_file(reader).unwrap_or_else(ShownRows::failed),
-    })
+        shown: rows::of(&Source::File(reader)).unwrap_or_else(ShownRows::failed),
+    }
 }
 
 /// Who wrote a file: files do not tell, but those of lancet have checksums.
@@ -116,23 +123,18 @@ pub fn writer(has_checksums: bool) -> &'static str {
     if has_checksums { "lancet" } else { "unknown" }
 }
 
-/// The zone maps that can be had. What lies in a struct without a name cannot be asked for.
-fn zone_maps(reader: &FileReader, report: &FileReport) -> BTreeMap<String, Arc<ZoneMap>> {
-    let with_map = report.columns.iter().filter(|column| column.zone_map.is_some());
-    let names = with_map.map(|column| column.name.as_str());
-    let asked: Vec<&str> = names.filter(|name| reader.file().project([name]).is_ok()).collect();
-    let maps = reader.zone_maps(&asked).unwrap_or_default();
-    let named = asked.into_iter().zip(maps);
-    named.filter_map(|(name, map)| Some((name.to_owned(), map?))).collect()
+/// The zone map of each column, by its number: names may come twice.
+fn zone_maps(reader: &FileReader, columns: &[&ColumnReport]) -> Vec<Option<Arc<ZoneMap>>> {
+    let with_map = columns.iter().filter(|column| column.zone_map.is_some());
+    let numbers: Vec<u32> = with_map.map(|column| column.index).collect();
+    let maps = reader.file().zone_maps_of_columns(&numbers).and_then(|found| reader.run(found));
+    let mut maps = maps.unwrap_or_default().into_iter();
+    let of = |column: &&ColumnReport| column.zone_map.as_ref().and_then(|_| maps.next().flatten());
+    columns.iter().map(of).collect()
 }
 
-fn column_facts(
-    column: &ColumnReport,
-    maps: &BTreeMap<String, Arc<ZoneMap>>,
-    budget: &Budget,
-) -> ColumnFacts {
-    let map = maps.get(&column.name);
-    let statistics = map.map(|map| map.statistics());
+fn column_facts(column: &ColumnReport, map: Option<Arc<ZoneMap>>, budget: &Budget) -> ColumnFacts {
+    let statistics = map.as_ref().map(|map| map.statistics());
     let range = statistics.as_ref().and_then(|all| {
         let text = |bound: &Option<_>| stats::bound(bound.as_ref(), 0, all.exact).ok();
         Some((cut(&text(&all.min)?, 40), cut(&text(&all.max)?, 40)))
@@ -142,14 +144,13 @@ fn column_facts(
         data_type: cut(&column.data_type.to_string(), MOST_TYPE),
         rows: column.pages.iter().map(|page| page.num_rows).fold(0, u64::saturating_add),
         bytes: column.bytes,
-        zone_map_bytes: column.zone_map.as_ref().map_or(0, |map| map.bytes),
         nulls: statistics.map(|all| Count::Exact(all.null_count)),
         distinct: None,
         arrow_bytes: None,
         range,
         forms: forms(&column.pages),
         pages: pages(&column.pages, budget.pages),
-        zones: map.and_then(|map| Zones::of_file(map, budget.zones)),
+        zones: map.and_then(|map| Zones::of_file(&map, budget.zones)),
         candidates: None,
     }
 }

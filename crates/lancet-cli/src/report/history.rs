@@ -1,11 +1,12 @@
 //! The versions of a table: what each changed, in words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use lancet_table::{At, Fragment, Manifest, Table};
 
-use super::facts::{VersionFacts, cut};
+use super::facts::{SchemaChange, VersionFacts};
+use super::schema_history;
 use crate::error::Result;
 use crate::places::InTable;
 use crate::{units, versions};
@@ -38,6 +39,8 @@ pub fn gather(table: &Table, name: &Path) -> Result<(Vec<VersionFacts>, u64)> {
 }
 
 fn version_facts(manifest: &Manifest, before: Option<&Manifest>, is_first: bool) -> VersionFacts {
+    let schema = before.map(|before| schema_history::changes(&before.fields, &manifest.fields));
+    let schema = schema.unwrap_or_default();
     VersionFacts {
         version: manifest.version,
         written: versions::written(manifest),
@@ -46,25 +49,25 @@ fn version_facts(manifest: &Manifest, before: Option<&Manifest>, is_first: bool)
         bytes: versions::data_bytes(manifest),
         fragments: manifest.fragments.len() as u64,
         changes: match before {
-            Some(before) => changes(before, manifest),
+            Some(before) => changes(before, manifest, &schema),
             None if is_first => vec!["written first".into()],
             None => Vec::new(),
         },
+        schema,
     }
 }
 
-/// What differs between two versions, in words.
-fn changes(before: &Manifest, after: &Manifest) -> Vec<String> {
-    let mut changes = schema_changes(before, after);
-    let by_id = |manifest: &Manifest| -> BTreeMap<u32, Fragment> {
-        manifest.fragments.iter().map(|fragment| (fragment.id, fragment.clone())).collect()
-    };
+/// What differs between two versions, in words. Which columns differ is told elsewhere.
+fn changes(before: &Manifest, after: &Manifest, schema: &SchemaChange) -> Vec<String> {
+    let mut changes: Vec<String> = schema.words().into_iter().collect();
     let (old, new) = (by_id(before), by_id(after));
     let rows = |fragments: &[&Fragment]| -> u64 {
         fragments.iter().filter_map(|fragment| fragment.num_rows()).fold(0, u64::saturating_add)
     };
-    let added: Vec<&Fragment> = new.values().filter(|f| !old.contains_key(&f.id)).collect();
-    let removed: Vec<&Fragment> = old.values().filter(|f| !new.contains_key(&f.id)).collect();
+    let added: Vec<&Fragment> =
+        after.fragments.iter().filter(|f| !old.contains_key(&f.id)).collect();
+    let removed: Vec<&Fragment> =
+        before.fragments.iter().filter(|f| !new.contains_key(&f.id)).collect();
     let count = |fragments: &[&Fragment]| units::counted(fragments.len() as u64, "fragment");
     match (added.is_empty(), removed.is_empty()) {
         (false, true) => {
@@ -89,7 +92,8 @@ fn changes(before: &Manifest, after: &Manifest) -> Vec<String> {
         )),
         (true, true) => {}
     }
-    let kept = || new.values().filter_map(|fragment| Some((old.get(&fragment.id)?, fragment)));
+    let kept =
+        || after.fragments.iter().filter_map(|fragment| Some((*old.get(&fragment.id)?, fragment)));
     let deleted: u64 = kept()
         .map(|(old, new)| {
             let [old, new] = [old, new].map(|f| f.num_deleted_rows().unwrap_or(0));
@@ -112,30 +116,6 @@ fn changes(before: &Manifest, after: &Manifest) -> Vec<String> {
     changes
 }
 
-fn schema_changes(before: &Manifest, after: &Manifest) -> Vec<String> {
-    let fields = |manifest: &Manifest| -> BTreeMap<i32, (String, String)> {
-        let field = |field: &lancet_table::Field| {
-            (field.id, (cut(&field.name, 60), cut(&field.logical_type, 60)))
-        };
-        manifest.fields.iter().map(field).collect()
-    };
-    let (old, new) = (fields(before), fields(after));
-    let ids: BTreeSet<i32> = old.keys().chain(new.keys()).copied().collect();
-    let mut changes = Vec::new();
-    for id in ids {
-        match (old.get(&id), new.get(&id)) {
-            (None, Some((name, kind))) => changes.push(format!("column `{name}` ({kind}) added")),
-            (Some((name, _)), None) => changes.push(format!("column `{name}` dropped")),
-            (Some((a, _)), Some((b, _))) if a != b => {
-                changes.push(format!("column `{a}` renamed to `{b}`"));
-            }
-            _ => {}
-        }
-    }
-    let more = changes.len().saturating_sub(8);
-    changes.truncate(8);
-    if more > 0 {
-        changes.push(format!("{more} more changes of columns"));
-    }
-    changes
+fn by_id(manifest: &Manifest) -> HashMap<u32, &Fragment> {
+    manifest.fragments.iter().map(|fragment| (fragment.id, fragment)).collect()
 }

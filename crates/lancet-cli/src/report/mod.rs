@@ -12,8 +12,10 @@ mod history;
 mod html;
 mod image;
 mod pages;
+mod row_source;
 mod rows;
 mod sample;
+mod schema_history;
 mod table;
 mod table_map;
 mod table_zones;
@@ -44,7 +46,7 @@ Examples:
 
 The page is one file without references to others: send it to whom you like. It shows some rows of the data.";
 
-/// Columns that a page lists.
+/// Columns that a page lists: the largest.
 const MOST_COLUMNS: usize = 2_000;
 /// Files of more bytes are checked only where that is asked for.
 const MOST_VERIFIED: u64 = 2 << 30;
@@ -136,6 +138,12 @@ impl Args {
                 ));
             }
             self.version.check_is_table(&self.file)?;
+            if self.analyze || self.verify {
+                let option = if self.analyze { "--analyze" } else { "--verify" };
+                return Err(Error::usage(format!(
+                    "{option} is for the report of one file; two are compared by what they are made of"
+                )));
+            }
             let files =
                 [&self.file, other].map(|path| InputFile::lance(path, "report", &self.access));
             let [a, b] = files;

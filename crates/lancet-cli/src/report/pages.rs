@@ -1,4 +1,5 @@
-//! The pages of a column in the order of its rows, at most so many: where there are more, neighbours stand together.
+//! The pages of a column in the order of its rows, at most so many: where there are more, neighbours stand together, and so do
+//! their buffers, by what they hold.
 
 use lancet::PageReport;
 
@@ -76,7 +77,15 @@ fn join(group: &mut PageGroup, next: PageGroup) {
     group.bytes = group.bytes.saturating_add(next.bytes);
     group.start = group.start.min(next.start);
     group.fragment = group.fragment.filter(|fragment| Some(*fragment) == next.fragment);
-    group.buffers.clear();
+    for (holds, start, bytes) in next.buffers {
+        match group.buffers.iter_mut().find(|(known, ..)| *known == holds) {
+            Some((_, first, sum)) => {
+                *first = start.min(*first);
+                *sum = sum.saturating_add(bytes);
+            }
+            None => group.buffers.push((holds, start, bytes)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +117,9 @@ mod tests {
             assert!(groups.len() <= most, "{} groups of {pages}", groups.len());
             assert_eq!(groups.iter().map(|g| g.pages).sum::<u64>(), u64::from(pages));
             assert_eq!(groups.iter().map(|g| g.rows).sum::<u64>(), 3 * u64::from(pages));
-            assert!(groups.iter().all(|g| g.buffers.is_empty() || g.pages == 1));
+            // Buffers are told of groups, too.
+            let in_buffers = |group: &PageGroup| group.buffers.iter().map(|b| b.2).sum::<u64>();
+            assert!(groups.iter().all(|group| in_buffers(group) == group.bytes));
         }
     }
 }

@@ -5,14 +5,16 @@ use std::path::Path;
 use lancet_table::{FragmentReport, Table, TableColumnReport, TableReport, TableVerification};
 
 use super::facts::{
-    ColumnFacts, Count, FragmentFacts, Health, Pages, Problem, State, TableFacts, cut,
+    ColumnFacts, Count, FragmentFacts, Health, LeftOut, Pages, Problem, State, TableFacts, cut,
+    largest,
 };
 use super::file::{MOST_FORM, MOST_NAME, MOST_TYPE, Wanted, unchecked};
+use super::row_source::Source;
 use super::rows::{self, ShownRows};
 use super::sample::Sample;
 use super::table_map::Files;
 use super::table_zones::{self, ColumnZones};
-use super::{history, why};
+use super::{MOST_COLUMNS, history, why};
 use crate::error::Result;
 use crate::places::InTable;
 use crate::{progress, stats, units, versions};
@@ -35,15 +37,17 @@ pub fn gather(name: &Path, table: &Table, wanted: &Wanted) -> Result<TableFacts>
     bar.finish_and_clear();
     let report = report.in_table(name)?;
     let is_lancet = files.have_checksums();
-    let (map, pages) = files.finish(&report);
+    let sizes: Vec<u64> = report.columns.iter().map(|column| column.bytes).collect();
+    let listed = largest(&sizes, MOST_COLUMNS);
+    let (map, pages) = files.finish(&report, &listed);
     let known = table_zones::gather(table);
-    let mut columns: Vec<ColumnFacts> = report
-        .columns
+    let mut columns: Vec<ColumnFacts> = listed
         .iter()
+        .filter_map(|place| report.columns.get(*place))
         .zip(pages)
         .map(|(column, pages)| column_facts(column, known.columns.get(&column.name), pages))
         .collect();
-    let sample = Sample::of_table(table, report.file_bytes, wanted.analyze.rows());
+    let sample = Sample::of_table(table, &report, &listed, wanted.analyze.rows());
     let profiles = sample.as_ref().and_then(|sample| {
         sample.describe(&mut columns, report.num_rows);
         why::explain(sample, &mut columns, wanted.analyze, is_lancet, wanted.quiet)
@@ -67,6 +71,7 @@ pub fn gather(name: &Path, table: &Table, wanted: &Wanted) -> Result<TableFacts>
         page_bytes: report.page_bytes,
         zone_map_bytes: report.zone_map_bytes,
         columns,
+        left_out: LeftOut::beside(&listed, &sizes),
         zones_left_out: known.left_out,
         profiles,
         fragments: fragments(&report.fragments),
@@ -77,7 +82,7 @@ pub fn gather(name: &Path, table: &Table, wanted: &Wanted) -> Result<TableFacts>
         branches: branches.map(|branch| (branch.name, branch.parent_version)).collect(),
         advice: advice(&report),
         health: if wanted.verify { health(name, table, wanted.quiet)? } else { unchecked() },
-        shown: rows::of_table(table).unwrap_or_else(ShownRows::failed),
+        shown: rows::of(&Source::Table(table)).unwrap_or_else(ShownRows::failed),
     })
 }
 
@@ -102,7 +107,6 @@ fn column_facts(
         data_type: cut(&data_type, MOST_TYPE),
         rows: column.num_rows,
         bytes: column.bytes,
-        zone_map_bytes: column.zone_map_bytes,
         nulls,
         distinct: None,
         arrow_bytes: None,

@@ -17,6 +17,8 @@ use super::pages::PageList;
 const MOST_FILES: usize = 1_000;
 /// Parts of all of them, about.
 const MOST_PARTS: usize = 2_500;
+/// How many times as many there may be inside of those that stand together.
+const INSIDE: usize = 4;
 /// Longest name of a file.
 const MOST_NAME: usize = 120;
 
@@ -67,10 +69,9 @@ impl Files {
         }
         self.count(Kind::Blobs, file.file.side_bytes);
         if self.parts.len() < MOST_FILES {
-            for part in &mut map.parts {
-                part.column = part.column.and_then(|column| places.get(column).copied());
-            }
-            self.parts.push(map.coarse(self.parts_each));
+            let place = |column: usize| places.get(column).copied();
+            map.parts.iter_mut().for_each(|part| part.set_columns(&place));
+            self.parts.push(map.coarse(self.parts_each, self.parts_each.saturating_mul(INSIDE)));
         }
         self.num_files += 1;
         let has_checksums = file.report.parts.iter().any(|part| part.holds == "checksums");
@@ -82,8 +83,8 @@ impl Files {
         self.num_files > 0 && self.num_with_checksums == self.num_files
     }
 
-    /// All bytes, and the pages of the columns of the report.
-    pub fn finish(mut self, report: &TableReport) -> (TableMap, Vec<Pages>) {
+    /// All bytes, and the pages of the columns of the report that are listed.
+    pub fn finish(mut self, report: &TableReport, listed: &[usize]) -> (TableMap, Vec<Pages>) {
         self.count(Kind::DeletionFiles, report.deletion_bytes);
         // Columns by the places that the report has them at.
         let mut found: HashMap<ColumnOwner, PageList> = HashMap::new();
@@ -92,15 +93,15 @@ impl Files {
         for ((owner, _), list) in order.iter().zip(self.pages.drain(..)) {
             found.insert(*owner, list);
         }
+        let shown = || listed.iter().filter_map(|place| report.columns.get(*place));
         let in_report: HashMap<ColumnOwner, usize> =
-            report.columns.iter().enumerate().map(|(at, column)| (column.owner, at)).collect();
+            shown().enumerate().map(|(at, column)| (column.owner, at)).collect();
         let moved: Vec<Option<usize>> =
             order.iter().map(|(owner, _)| in_report.get(owner).copied()).collect();
-        for part in self.parts.iter_mut().flatten() {
-            part.column = part.column.and_then(|place| moved.get(place).copied().flatten());
-        }
+        let place = |place: usize| moved.get(place).copied().flatten();
+        self.parts.iter_mut().flatten().for_each(|part| part.set_columns(&place));
         let mut pages = |owner| found.remove(owner).map_or_else(Pages::default, PageList::finish);
-        let pages = report.columns.iter().map(|column| pages(&column.owner)).collect();
+        let pages = shown().map(|column| pages(&column.owner)).collect();
         let all = Kind::ALL.into_iter().zip(self.kinds);
         let kinds = all.filter(|(_, bytes)| *bytes > 0).collect();
         let fragments = fragments(&report.fragments, self.parts);

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
+use arrow_select::concat::concat;
 use lancet::{Profile, Version};
 
 use super::facts::{ColumnFacts, cut};
@@ -28,6 +29,14 @@ impl Effort {
         match self {
             Self::Nothing | Self::Some => 16_384,
             Self::All => 65_536,
+        }
+    }
+
+    /// Bytes of one column that are tried: a trial cannot be stopped, and takes as long as it has bytes.
+    fn bytes(self) -> u64 {
+        match self {
+            Self::Nothing | Self::Some => 4 << 20,
+            Self::All => 32 << 20,
         }
     }
 
@@ -75,6 +84,9 @@ pub struct Profiles {
 const PROFILES: [(&str, Profile); 3] =
     [("fast", Profile::Fast), ("balanced", Profile::Balanced), ("small", Profile::Small)];
 
+/// Places of a column that are looked at, where not all of it is.
+const RUNS: usize = 8;
+
 /// Tries the columns, the largest first, as long as there is time.
 pub fn explain(
     sample: &Sample,
@@ -103,6 +115,7 @@ pub fn explain(
             break;
         }
         let Some(column) = columns.get_mut(place) else { continue };
+        let array = some_of(&array, effort.bytes());
         let Some((candidates, predicted)) = try_column(sample, column, &array) else { continue };
         column.candidates = Some(candidates);
         profiles.columns += 1;
@@ -114,6 +127,21 @@ pub fn explain(
     }
     bar.finish_and_clear();
     Some(profiles).filter(|profiles| profiles.columns > 0)
+}
+
+/// Values of a column, from all of it, with at most about so many bytes.
+fn some_of(array: &ArrayRef, most: u64) -> ArrayRef {
+    let bytes = analyze::memory::value_bytes(array);
+    if bytes <= most {
+        return array.clone();
+    }
+    let rows = (array.len() as f64 * (most as f64 / bytes as f64)) as usize;
+    let runs = rows.clamp(1, RUNS);
+    let (len, step) = (rows.max(1) / runs, array.len() / runs);
+    let parts: Vec<ArrayRef> =
+        (0..runs).map(|run| array.slice(run.saturating_mul(step), len.min(step))).collect();
+    let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+    concat(&parts).unwrap_or_else(|_| array.slice(0, rows.clamp(1, array.len())))
 }
 
 fn try_column(
@@ -152,7 +180,24 @@ fn shape(form: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::Int64Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+
     use super::*;
+
+    #[test]
+    fn long_columns_are_tried_in_part() {
+        let array: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100_000));
+        assert_eq!(some_of(&array, 1 << 20).len(), 100_000);
+        let some = some_of(&array, 8_000);
+        assert_eq!(some.len(), 1_000);
+        let values = some.as_primitive::<Int64Type>().values();
+        assert_eq!((values[0], values[125], values[999]), (0, 12_500, 87_624));
+        assert_eq!(some_of(&array, 1).len(), 1);
+    }
 
     #[test]
     fn the_same_form_of_other_rows() {

@@ -31,6 +31,7 @@ mod page;
 mod places;
 mod read;
 mod report;
+mod report_edges;
 mod row_ids;
 mod setup;
 #[cfg(unix)]

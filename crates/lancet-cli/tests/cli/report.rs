@@ -18,7 +18,7 @@ use crate::tables::with_table;
 const MOST_BYTES: usize = 1_000_000;
 
 /// Runs the program in this process.
-fn report(args: &[&str]) -> Result<String, String> {
+pub fn report(args: &[&str]) -> Result<String, String> {
     let words = ["lancet", "-q", "report"].iter().chain(args).chain(&["-o", "-"]);
     let mut page = Vec::new();
     lancet_cli::run_into(words.map(OsString::from), &mut page)?;
@@ -110,14 +110,14 @@ fn tables_of_all_kinds() {
     assert!(count > 5, "{count}");
 }
 
-fn write(path: &Path, columns: Vec<(String, ArrayRef)>) {
+pub fn write(path: &Path, columns: Vec<(String, ArrayRef)>) {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let mut writer = FileWriter::create(path, batch.schema(), WriteOptions::default()).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
 }
 
-fn numbers(rows: i64) -> ArrayRef {
+pub fn numbers(rows: i64) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(0..rows))
 }
 
@@ -174,6 +174,8 @@ fn hostile_names_and_values_stay_text() {
     assert_eq!(page.data["columns"][0][0], evil[0]);
     assert!(page.text.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{}", page.text);
     assert!(!page.text.contains('\u{202e}') && !page.text.contains('\u{1b}'));
+    // The script writes what is in its data: there, too, nothing turns the direction of text.
+    assert_eq!(page.data["columns"][5][0], "\\u{202e}gnp|exe\\u{0}\\u{1b}[31m");
     let mut policy = page.elements.iter().flat_map(|(_, attributes)| attributes);
     let policy = policy.find(|(_, value)| value.starts_with("default-src ")).unwrap();
     assert!(!policy.1.contains("unsafe"), "{}", policy.1);
@@ -477,12 +479,17 @@ fn pages_answer_in_a_browser() {
         ("table", include_str!("../support/probe_table.js")),
     ] {
         let page = report(&[dir.path(what).to_str().unwrap(), "--no-analyze"]).unwrap();
-        let (head, rest) = page.split_once("<meta http-equiv").unwrap();
-        let (_, rest) = rest.split_once('>').unwrap();
-        let probe = format!("<script>{probe}</script></body>");
-        dir.write("probed.html", format!("{head}{}", rest.replace("</body>", &probe)));
-        let Some((dom, complaints)) = run_in_browser(&dir, "probed.html") else { return };
-        let title = dom.split("<title>").nth(1).unwrap_or_default().split('<').next();
-        assert_eq!(title, Some("ALL ANSWERED"), "{what}: {complaints}");
+        run_probe(&dir, &page, probe);
     }
+}
+
+/// Runs a script behind that of a page, which says in the title what it found.
+pub fn run_probe(dir: &Dir, page: &str, probe: &str) {
+    let (head, rest) = page.split_once("<meta http-equiv").unwrap();
+    let (_, rest) = rest.split_once('>').unwrap();
+    let probe = format!("<script>{probe}</script></body>");
+    dir.write("probed.html", format!("{head}{}", rest.replace("</body>", &probe)));
+    let Some((dom, complaints)) = run_in_browser(dir, "probed.html") else { return };
+    let title = dom.split("<title>").nth(1).unwrap_or_default().split('<').next();
+    assert_eq!(title, Some("ALL ANSWERED"), "{complaints}");
 }

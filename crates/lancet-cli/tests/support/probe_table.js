@@ -13,9 +13,16 @@ check("a fragment has files", steps() === 2 && rects().length === data.fragments
 check("data files open, deletion files do not", rects().map((rect) => rect.getAttribute("role")).join() === "button,img");
 press("Enter");
 check("a file has columns", steps() === 3 && labels().some((label) => label.startsWith("column price ")));
+rects().find((rect) => rect.getAttribute("aria-label").startsWith("column price ")).focus();
+press("Enter");
+check("a column has pages in this fragment", steps() === 4 && labels().every((label) => label.includes(" in fragment 0, ")));
+press("Enter");
+check("pages have buffers", steps() === 5 && rects().length > 0);
 press("Escape");
 press("Escape");
-check("two steps back", steps() === 1 && document.activeElement === rects()[0]);
+press("Escape");
+press("Escape");
+check("all steps back", steps() === 1 && document.activeElement === rects()[0]);
 const bands = [...document.querySelectorAll("td.zones svg")];
 check("zones are drawn", bands.length === 3 && bands.every((band) => band.querySelector("path").getAttribute("d").length > 20));
 check("nulls of the fragment without prices are drawn", bands[1].querySelectorAll("rect").length > 0);

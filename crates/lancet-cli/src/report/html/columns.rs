@@ -1,9 +1,9 @@
 //! Columns as a tree of areas and as a table, of files and of tables.
 
 use super::markup::Markup;
-use super::section;
-use crate::report::facts::{ColumnFacts, Count};
-use crate::report::{MOST_COLUMNS, words};
+use super::{per_row, section};
+use crate::report::facts::{ColumnFacts, Count, LeftOut};
+use crate::report::words;
 use crate::units;
 
 /// What can be sorted by: the title, the key in the data, whether it is a number.
@@ -18,7 +18,12 @@ const HEADS: [(&str, &str, bool); 7] = [
 ];
 
 /// The section of the columns.
-pub fn write(page: &mut Markup, columns: &[ColumnFacts], rows: u64, file_bytes: u64) {
+pub fn write(
+    page: &mut Markup,
+    columns: &[ColumnFacts],
+    left_out: LeftOut,
+    (rows, file_bytes): (u64, u64),
+) {
     section(page, "columns", "Columns");
     if columns.is_empty() {
         page.raw("<p>There are none.</p></section>\n");
@@ -32,6 +37,11 @@ pub fn write(page: &mut Markup, columns: &[ColumnFacts], rows: u64, file_bytes: 
         if columns.iter().any(is_blob) {
             page.raw(" Blobs are not counted: the columns only hold where they are.");
         }
+        if columns.iter().any(|column| column.name.starts_with("(unused)")) {
+            page.raw(
+                " (unused) is what the files hold of columns that this version does not have.",
+            );
+        }
         page.raw("</p><div id=\"tree\" class=\"tree\"></div>");
     }
     page.raw("<div class=\"tools\"><label>Search <input id=\"find\" type=\"search\" autocomplete=\"off\" placeholder=\"name, type or encoding\"></label>");
@@ -44,14 +54,16 @@ pub fn write(page: &mut Markup, columns: &[ColumnFacts], rows: u64, file_bytes: 
         page.element("button", &[("type", "button"), ("data-key", key)], title).close("th");
     }
     page.raw("<th scope=\"col\">encoding</th></tr></thead><tbody>\n");
-    for (place, column) in columns.iter().enumerate().take(MOST_COLUMNS) {
+    for (place, column) in columns.iter().enumerate() {
         row(page, place, column, rows, (file_bytes, largest));
     }
     page.raw("</tbody></table></div>");
-    if columns.len() > MOST_COLUMNS {
+    if left_out.columns > 0 {
         let text = format!(
-            "{} more columns are not listed.",
-            units::count((columns.len() - MOST_COLUMNS) as u64)
+            "{} not listed, with {}: the largest {} are.",
+            units::counted(left_out.columns as u64, "smaller column"),
+            units::bytes(left_out.bytes),
+            units::count(columns.len() as u64)
         );
         page.element("p", &[("class", "soft")], text);
     }
@@ -81,7 +93,7 @@ fn row(
     page.raw("<td class=\"num\">").text(units::bytes(column.bytes)).raw(" ");
     page.element("small", &[("class", "soft")], units::share(column.bytes, file_bytes));
     page.bar(column.bytes as f64 / largest.max(1) as f64).raw("</td>");
-    page.element("td", &[("class", "num")], units::per_row(column.bytes, column.rows));
+    page.element("td", &[("class", "num")], per_row(column.bytes, column.rows));
     let ratio = ratio(column).map_or_else(|| "–".into(), |r| format!("{:.0} %", 100.0 * r));
     page.element("td", &[("class", "num")], ratio);
     page.element("td", &[("class", "form")], forms(column)).raw("</tr>\n");

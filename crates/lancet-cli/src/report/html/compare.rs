@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use super::markup::Markup;
 use super::{header, section};
-use crate::report::MOST_COLUMNS;
 use crate::report::facts::{ComparedColumn, Comparison, Side};
 use crate::units;
 
@@ -74,7 +73,7 @@ fn columns(page: &mut Markup, both: &Comparison) {
     page.raw("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">column</th><th scope=\"col\">type</th><th scope=\"col\" class=\"num\">first</th>");
     page.raw("<th scope=\"col\" class=\"num\">second</th><th scope=\"col\" class=\"num\">change</th><th scope=\"col\">encoding of the first</th>");
     page.raw("<th scope=\"col\">encoding of the second</th></tr></thead><tbody>");
-    for column in both.columns.iter().take(MOST_COLUMNS) {
+    for column in &both.columns {
         let sides = [&column.sides[0], &column.sides[1]];
         let types: Vec<&str> =
             sides.iter().filter_map(|s| Some(s.as_ref()?.data_type.as_str())).collect();
@@ -108,5 +107,13 @@ fn columns(page: &mut Markup, both: &Comparison) {
         }
         page.raw("</tr>\n");
     }
-    page.raw("</tbody></table></div></section>\n");
+    page.raw("</tbody></table></div>");
+    if let (count @ 1.., [first, second]) = both.left_out {
+        let columns = units::counted(count as u64, "smaller column");
+        let [first, second] = [first, second].map(units::bytes);
+        let text =
+            format!("{columns} not listed: {first} in the first file, {second} in the second.");
+        page.element("p", &[("class", "soft")], text);
+    }
+    page.raw("</section>\n");
 }

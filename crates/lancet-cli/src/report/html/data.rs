@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::columns::ratio;
-use crate::report::MOST_COLUMNS;
 use crate::report::byte_map::{Kind, Part};
 use crate::report::facts::{
-    ColumnFacts, Count, FragmentFacts, FragmentFiles, Health, PageGroup, Stored, StoredFile,
-    Subject,
+    ColumnFacts, Count, FragmentFacts, FragmentFiles, Health, LeftOut, PageGroup, Stored,
+    StoredFile, Subject,
 };
 use crate::report::zones::{Band, Zones};
 
-/// Parts of the map of bytes.
+/// Parts of the map of bytes, and inside of those that stand together.
 const MOST_PARTS: usize = 400;
+const MOST_INSIDE: usize = 4_000;
 
 /// The data of a page.
 pub fn of(subject: &Subject) -> Value {
@@ -22,25 +22,25 @@ pub fn of(subject: &Subject) -> Value {
         Subject::File(file) => {
             let columns = file.opened.as_ref().map_or(&[][..], |opened| &opened.columns);
             let mut words = Words::default();
-            let shown = columns.iter().take(MOST_COLUMNS).map(|column| words.column(column));
-            let shown: Vec<Value> = shown.collect();
+            let shown: Vec<Value> = columns.iter().map(|column| words.column(column)).collect();
+            let left_out = file.opened.as_ref().map(|opened| opened.left_out);
             json!({
                 "name": last_name(&file.name),
                 "kinds": Kind::ALL.map(Kind::name),
                 "columns": shown,
                 "forms": words.forms.names,
                 "holds": words.holds.names,
-                "strip": strip(&file.map.coarse(MOST_PARTS), shown.len()),
+                "more": more(left_out.unwrap_or_default()),
+                "strip": strip(&file.map.coarse(MOST_PARTS, MOST_INSIDE)),
                 "marks": marks(&file.health),
             })
         }
         Subject::Table(table) => {
             let mut words = Words::default();
-            let columns = table.columns.iter().take(MOST_COLUMNS);
-            let columns: Vec<Value> = columns.map(|column| words.column(column)).collect();
+            let columns = table.columns.iter().map(|column| words.column(column));
+            let columns: Vec<Value> = columns.collect();
             let fragment = |fragment: &FragmentFiles| {
-                let files = fragment.files.iter().map(|file| stored(file, columns.len()));
-                let files: Vec<Value> = files.collect();
+                let files: Vec<Value> = fragment.files.iter().map(stored).collect();
                 json!([fragment.id, fragment.rows, fragment.deleted, files])
             };
             let fragments: Vec<Value> = table.map.fragments.iter().map(fragment).collect();
@@ -48,6 +48,7 @@ pub fn of(subject: &Subject) -> Value {
                 "name": last_name(&table.name),
                 "kinds": Kind::ALL.map(Kind::name),
                 "columns": columns,
+                "more": more(table.left_out),
                 "forms": words.forms.names,
                 "holds": words.holds.names,
                 "groups": table.fragments.iter().map(group).collect::<Vec<_>>(),
@@ -71,26 +72,30 @@ fn group(fragment: &FragmentFacts) -> Value {
 }
 
 /// A file of a table: its name, bytes, kind, and the parts of data files.
-fn stored(file: &StoredFile, num_columns: usize) -> Value {
+fn stored(file: &StoredFile) -> Value {
     match &file.holds {
         Stored::Data { parts, .. } => {
-            json!([file.name, file.bytes, Kind::Values as u8, strip(parts, num_columns)])
+            json!([file.name, file.bytes, Kind::Values as u8, strip(parts)])
         }
         Stored::Blobs => json!([file.name, file.bytes, Kind::Blobs as u8, []]),
         Stored::Deletions => json!([file.name, file.bytes, Kind::DeletionFiles as u8, []]),
     }
 }
 
-/// The parts of a file: bytes, column or -1, kind, position.
-fn strip(parts: &[Part], num_columns: usize) -> Vec<Value> {
+/// The columns that are not listed: how many there are, their bytes.
+fn more(left_out: LeftOut) -> Value {
+    json!([left_out.columns, left_out.bytes])
+}
+
+/// The parts of a file: bytes, column or -1, kind, position; of parts that stand together how many there are, and which.
+fn strip(parts: &[Part]) -> Vec<Value> {
     let part = |part: &Part| {
-        let column = part.column.filter(|column| *column < num_columns);
-        json!([
-            part.bytes,
-            column.map_or(json!(-1), |column| json!(column)),
-            part.kind as u8,
-            part.start
-        ])
+        let column = part.column.map_or(json!(-1), |column| json!(column));
+        let mut all = vec![json!(part.bytes), column, json!(part.kind as u8), json!(part.start)];
+        if part.parts > 1 {
+            all.extend([json!(part.parts), Value::from(strip(&part.inside))]);
+        }
+        Value::from(all)
     };
     parts.iter().map(part).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::markup::Markup;
 use super::{bytes, cards, columns, each, header, health, pages, rows, why, zones};
+use crate::report::byte_map::Kind;
 use crate::report::facts::FileFacts;
 use crate::units;
 
@@ -25,14 +26,15 @@ pub fn write(page: &mut Markup, file: &FileFacts) {
         sections.push(("rows", "Rows"));
     }
     header(page, &file.name, Some(file.health.state), &sections);
-    glance(page, file);
+    let kinds = file.map.by_kind();
+    glance(page, file, &kinds);
     let all = "All bytes of the file, by what they are for";
-    bytes::write(page, &file.map.by_kind(), (file.bytes, all), "In the order of the file");
+    bytes::write(page, &kinds, (file.bytes, all), "In the order of the file");
     if let Some(opened) = &file.opened {
-        columns::write(page, &opened.columns, opened.rows, file.bytes);
+        columns::write(page, &opened.columns, opened.left_out, (opened.rows, file.bytes));
         why::write(page, &opened.columns, opened.profiles.as_ref());
         zones::write(page, &opened.columns, 0);
-        pages::write(page, &opened.columns);
+        pages::write(page, &opened.columns, opened.left_out);
     }
     health(page, &file.health);
     if let Some(opened) = &file.opened {
@@ -42,13 +44,17 @@ pub fn write(page: &mut Markup, file: &FileFacts) {
     page.raw("</main>\n");
 }
 
-fn glance(page: &mut Markup, file: &FileFacts) {
+fn glance(page: &mut Markup, file: &FileFacts, kinds: &[(Kind, u64)]) {
     let none = String::new;
     let mut facts =
         vec![("Size", units::bytes(file.bytes), format!("{} bytes", units::count(file.bytes)))];
     if let Some(opened) = &file.opened {
         facts.push(("Rows", units::count(opened.rows), each(file.bytes, opened.rows)));
-        facts.push(("Columns", units::count(opened.columns.len() as u64), none()));
+        facts.push((
+            "Columns",
+            units::count((opened.columns.len() + opened.left_out.columns) as u64),
+            none(),
+        ));
         facts.push(("Lance format", opened.version.clone(), none()));
         facts.push((
             "Written by",
@@ -62,12 +68,13 @@ fn glance(page: &mut Markup, file: &FileFacts) {
             let ratio = file.bytes as f64 / sampled.arrow_bytes as f64;
             let about = if sampled.rows >= opened.rows { "" } else { "about " };
             facts.push((
-                "Compared to Arrow",
+                "Beside Arrow",
                 format!("{:.0} %", 100.0 * ratio),
                 format!("of {about}{} in memory", units::bytes(sampled.arrow_bytes)),
             ));
         }
-        let zone_maps: u64 = opened.columns.iter().map(|column| column.zone_map_bytes).sum();
+        let zone_maps = kinds.iter().find(|(kind, _)| *kind == Kind::ZoneMaps);
+        let zone_maps = zone_maps.map_or(0, |(_, bytes)| *bytes);
         if zone_maps > 0 {
             facts.push(("Zone maps", units::bytes(zone_maps), none()));
         }

@@ -58,10 +58,10 @@ impl Markup {
     /// Data for the script. It is no script: browsers do not run it.
     pub fn data(&mut self, id: &'static str, value: &Value) -> &mut Self {
         self.open("script", &[("type", "application/json"), ("id", id)]);
-        for c in value.to_string().chars() {
+        for c in shown(value).to_string().chars() {
             match c {
                 // Strings are the only place where these can stand.
-                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                '<' | '>' | '&' => {
                     let _ = write!(self.0, "\\u{:04x}", u32::from(c));
                 }
                 c => self.0.push(c),
@@ -80,6 +80,16 @@ impl Markup {
     /// All of it.
     pub fn finish(self) -> String {
         self.0
+    }
+}
+
+/// The same data, with texts as pages hold them: the script writes them beside those of the page.
+fn shown(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(printable(text).into_owned()),
+        Value::Array(all) => all.iter().map(shown).collect(),
+        Value::Object(all) => all.iter().map(|(key, value)| (key.clone(), shown(value))).collect(),
+        other => other.clone(),
     }
 }
 
@@ -125,6 +135,6 @@ mod tests {
         );
         let inner = text.split_once('>').unwrap().1.strip_suffix("</script>").unwrap();
         let back: Value = serde_json::from_str(inner).unwrap();
-        assert_eq!(back, json!(["</script><!--", "\u{2028}&"]));
+        assert_eq!(back, json!(["</script><!--", "\\u{2028}&"]));
     }
 }

@@ -37,7 +37,11 @@ pub fn page(subject: &Subject) -> String {
     page.raw("<meta name=\"color-scheme\" content=\"light dark\">");
     page.raw("<meta name=\"referrer\" content=\"no-referrer\">");
     page.element("title", &[], format!("{title} – lancet report"));
-    page.raw("<style>").raw(STYLE).raw("</style></head>\n<body>");
+    page.raw("<style>");
+    for part in lines(STYLE) {
+        page.raw(part);
+    }
+    page.raw("</style></head>\n<body>");
     page.raw("<a class=\"skip\" href=\"#main\">Skip to the report</a>\n");
     match subject {
         Subject::File(file) => file::write(&mut page, file),
@@ -48,13 +52,26 @@ pub fn page(subject: &Subject) -> String {
     page.text(env!("CARGO_PKG_VERSION"));
     page.raw(". Sizes are in steps of 1,000 bytes.</footer>\n");
     page.data("data", &data::of(subject));
-    page.raw("\n<script>").raw(SCRIPT).raw("</script>\n</body></html>\n");
+    page.raw("\n<script>");
+    for part in lines(SCRIPT) {
+        page.raw(part);
+    }
+    page.raw("</script>\n</body></html>\n");
     page.finish()
+}
+
+/// A text with the ends of lines that browsers make of any, before they compare its hash: a checkout may have others.
+fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.split_inclusive('\n').flat_map(|line| match line.strip_suffix("\r\n") {
+        Some(line) => [line, "\n"],
+        None => [line, ""],
+    })
 }
 
 /// What a browser may do: run the script and the style of the program, show images that are in the page, and nothing else.
 fn policy() -> String {
-    let hash = |text: &str| base64(&hash::sha256(text.as_bytes()));
+    let hash =
+        |text: &'static str| base64(&hash::sha256(lines(text).collect::<String>().as_bytes()));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; \
          base-uri 'none'; form-action 'none'",
@@ -96,10 +113,14 @@ fn cards(page: &mut Markup, cards: &[(&str, String, String)]) {
 
 /// What a row takes; nothing where there are no rows.
 fn each(bytes: u64, rows: u64) -> String {
+    if rows > 0 { format!("{} each", per_row(bytes, rows)) } else { String::new() }
+}
+
+/// What a row takes, in larger units where it is long.
+fn per_row(bytes: u64, rows: u64) -> String {
     match bytes.checked_div(rows) {
-        None => String::new(),
-        Some(long) if long >= 1_000 => format!("{} each", units::bytes(long)),
-        Some(_) => format!("{} each", units::per_row(bytes, rows)),
+        Some(long @ 1_000..) => units::bytes(long),
+        _ => units::per_row(bytes, rows),
     }
 }
 
@@ -145,5 +166,18 @@ fn more_columns(page: &mut Markup, all: usize, shown: usize) {
     if all > shown {
         let more = units::counted((all - shown) as u64, "more column");
         page.element("p", &[("class", "soft")], format!("{more} not drawn here."));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_as_in_a_browser() {
+        let text = |text| lines(text).collect::<String>();
+        assert_eq!(text("a {\r\n b\n}\r\n"), "a {\n b\n}\n");
+        assert_eq!(text("no end"), "no end");
+        assert!(!text(STYLE).contains('\r') && !text(SCRIPT).contains('\r'));
     }
 }

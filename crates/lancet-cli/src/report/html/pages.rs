@@ -2,7 +2,7 @@
 
 use super::markup::Markup;
 use super::{more_columns, section};
-use crate::report::facts::ColumnFacts;
+use crate::report::facts::{ColumnFacts, LeftOut};
 use crate::units;
 
 /// Columns whose pages are drawn.
@@ -14,7 +14,7 @@ pub fn has_pages(columns: &[ColumnFacts]) -> bool {
 }
 
 /// The section.
-pub fn write(page: &mut Markup, columns: &[ColumnFacts]) {
+pub fn write(page: &mut Markup, columns: &[ColumnFacts], left_out: LeftOut) {
     if !has_pages(columns) {
         return;
     }
@@ -37,6 +37,6 @@ pub fn write(page: &mut Markup, columns: &[ColumnFacts]) {
         page.raw("</td></tr>");
     }
     page.raw("</tbody></table></div>");
-    more_columns(page, columns.len(), MOST_PAGES);
+    more_columns(page, columns.len() + left_out.columns, MOST_PAGES.min(columns.len()));
     page.raw("</section>\n");
 }

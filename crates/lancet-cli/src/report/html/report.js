@@ -40,6 +40,8 @@
     const all = segments.reduce((sum, s) => sum + s.bytes, 0) || 1;
     const svg = draw(host, "svg", { viewBox: "0 0 1000 48", preserveAspectRatio: "none", role: "group" });
     svg.setAttribute("aria-label", host.dataset.label || "parts, in order");
+    // Lines between very narrow parts would be all that is seen of them.
+    if (segments.length * 4 > host.clientWidth) svg.classList.add("dense");
     const rects = [];
     let x = 0;
     segments.forEach((segment, at) => {
@@ -94,45 +96,65 @@
     return rects;
   };
 
-  const pageSegments = (column) =>
-    column.pages.map((page, number) => ({
-      bytes: page[1], kind: page[2] % 8, page, name: page[4] > 1 ? count(page[4]) + " pages" : "page " + number,
-      label: (page[4] > 1 ? count(page[4]) + " pages" : "page " + number) + (page[6] === undefined ? "" : " in fragment " + page[6]) + ", " +
-        count(page[0]) + " rows, " + data.forms[page[2]],
-    }));
+  // Pages by their numbers; where there are very many, several stand together.
+  const pageSegments = (column) => {
+    let first = 0;
+    return column.pages.map((page) => {
+      const many = page[4] > 1;
+      const name = many ? "pages " + count(first) + " to " + count(first + page[4] - 1) : "page " + count(first);
+      first += page[4];
+      const rows = many ? count(page[0]) + " rows, the first " + data.forms[page[2]] : count(page[0]) + " rows, " + data.forms[page[2]];
+      return { bytes: page[1], kind: page[2] % 8, page, name, label: name + (page[6] === undefined ? "" : " in fragment " + page[6]) + ", " + rows };
+    });
+  };
   const bufferSegments = (page) =>
     page[5].map((buffer) => ({
-      bytes: buffer[2], kind: buffer[3], name: data.holds[buffer[0]], label: data.holds[buffer[0]] + " at byte " + count(buffer[1]),
+      bytes: buffer[2], kind: buffer[3], name: data.holds[buffer[0]],
+      label: data.holds[buffer[0]] + (page[4] > 1 ? " of " + count(page[4]) + " pages" : " at byte " + count(buffer[1])),
     }));
-
-  // The parts of a file, in their order.
-  const partSegments = (parts, open) =>
-    parts.map((part) => {
-      const column = part[1] >= 0 ? columns[part[1]] : undefined;
-      return {
-        bytes: part[0], kind: part[2], open: column && open ? () => open(column) : undefined,
-        name: column ? column.name : data.kinds[part[2]],
-        label: (column ? "column " + column.name : data.kinds[part[2]]) + " at byte " + count(part[3]),
-      };
-    });
-  const openPage = (page, name) => page[5].length ? { name, segments: bufferSegments(page), hint: "The buffers of the page." } : undefined;
-  const openColumn = (column) => column.pages.length ? {
-    name: column.name, hint: "The pages of the column, in the order of its rows.",
-    segments: pageSegments(column).map((s) => ({ ...s, open: () => openPage(s.page, s.label.split(",")[0]) })),
+  const openPage = (segment) => segment.page[5].length ? {
+    name: segment.name, segments: bufferSegments(segment.page),
+    hint: segment.page[4] > 1 ? "The buffers of these pages together: there are too many pages to list each." : "The buffers of the page.",
   } : undefined;
 
+  // The pages of a column; of a table, those in a fragment.
+  const openColumn = (column, fragment) => {
+    const pages = pageSegments(column).filter((s) => fragment === undefined || s.page[6] === fragment);
+    return pages.length ? {
+      name: column.name, hint: "The pages of the column, in the order of its rows.",
+      segments: pages.map((s) => ({ ...s, open: s.page[5].length ? () => openPage(s) : undefined })),
+    } : undefined;
+  };
+
+  // The parts of a file, in their order. Small ones stand together, and open.
+  const partSegments = (parts, fragment) =>
+    parts.map((part) => {
+      const at = " at byte " + count(part[3]);
+      if (part[4] > 1) {
+        const name = count(part[4]) + " parts", inside = part[5] || [];
+        return {
+          bytes: part[0], kind: part[2], name, label: name + at + (inside.length ? "" : ", too many to list"),
+          open: inside.length ? () => ({ name: name + at, segments: partSegments(inside, fragment), hint: "Small neighbours, in the order of the file." }) : undefined,
+        };
+      }
+      const column = part[1] >= 0 ? columns[part[1]] : undefined;
+      const name = column ? column.name : data.kinds[part[2]];
+      const next = column && openColumn(column, fragment);
+      return { bytes: part[0], kind: part[2], open: next ? () => next : undefined, name, label: (column ? "column " : "") + name + at };
+    });
+
   // A table: fragments, or groups of them, their files, the parts of those.
-  const fileSegments = (files) =>
+  const fileSegments = (files, fragment) =>
     files.map((file) => ({
       bytes: file[1], kind: file[2], label: file[0],
       open: file[3].length ? () => ({
-        name: file[0], segments: partSegments(file[3]), hint: "The parts of the file, in their order. Small neighbours stand together.",
+        name: file[0], segments: partSegments(file[3], fragment), hint: "The parts of the file, in their order. Columns have pages, pages have buffers.",
       }) : undefined,
     }));
   const fragmentSegment = (fragment, at) => ({
     bytes: fragment[3].reduce((sum, file) => sum + file[1], 0), kind: at % 2, name: String(fragment[0]),
     label: "fragment " + fragment[0] + ", " + count(fragment[1]) + " rows" + (fragment[2] ? ", " + count(fragment[2]) + " deleted" : ""),
-    open: () => ({ name: "fragment " + fragment[0], segments: fileSegments(fragment[3]), hint: "The files of the fragment." }),
+    open: () => ({ name: "fragment " + fragment[0], segments: fileSegments(fragment[3], fragment[0]), hint: "The files of the fragment." }),
   });
   const groupSegments = () => {
     let first = 0;
@@ -143,7 +165,8 @@
       const name = "fragments " + group[0] + " to " + group[1];
       return {
         bytes: group[5], kind: at % 2, name: group[0] + "–" + group[1],
-        label: (group[2] === 1 ? "fragment " + group[0] : name) + ", " + count(group[3]) + " rows" + (group[4] ? ", " + count(group[4]) + " deleted" : ""),
+        label: (group[2] === 1 ? "fragment " + group[0] : name) + ", " + count(group[3]) + " rows" + (group[4] ? ", " + count(group[4]) + " deleted" : "") +
+          (inside.length === group[2] ? "" : ", too many to list"),
         open: inside.length === group[2] ? () => ({ name, segments: inside.map(fragmentSegment), hint: "Choose a fragment to see its files." }) : undefined,
       };
     });
@@ -176,7 +199,7 @@
         if (event.key === "Escape" && path.length > 1) show(path.slice(0, -1), true);
       };
     };
-    const segments = data.groups ? groupSegments() : partSegments(data.strip, openColumn);
+    const segments = data.groups ? groupSegments() : partSegments(data.strip);
     const hint = data.groups ? "Choose a fragment to see its files, and a file to see where its columns are." : "Choose a part to look into it: columns have pages, pages have buffers.";
     show([{ name: data.name, segments, hint: segments.some((segment) => segment.open) ? hint : "" }]);
   }
@@ -189,6 +212,8 @@
       if (items.length === 1) {
         const box = items[0];
         const link = make(tree, "a", { href: box.at === undefined ? "#columns" : "#c" + box.at, class: box.at === undefined ? "rest" : "t" + (box.order % 6) });
+        // The table below has all names: nobody has to go through hundreds of areas to get there.
+        if (box.order > 60) link.setAttribute("tabindex", -1);
         Object.assign(link.style, { left: x + "%", top: y + "%", width: width + "%", height: height + "%" });
         const [wide, high] = [(width * tree.clientWidth) / 100, (height * tree.clientHeight) / 100];
         link.title = box.name + ", " + size(box.bytes);
@@ -211,10 +236,13 @@
         lay(b, x, y + height * part, width, height * (1 - part), ratio);
       }
     };
-    const boxes = columns.filter((c) => c.bytes > 0).sort((a, b) => b.bytes - a.bytes).slice(0, 120);
-    const rest = columns.reduce((sum, c) => sum + c.bytes, 0) - boxes.reduce((sum, c) => sum + c.bytes, 0);
+    const [more, moreBytes] = data.more;
+    const whole = columns.reduce((sum, c) => sum + c.bytes, moreBytes);
+    // Areas of some pixels; what is smaller is one.
+    const boxes = columns.filter((c) => c.bytes * 4000 > whole).sort((a, b) => b.bytes - a.bytes);
+    const [rest, others] = [whole - boxes.reduce((sum, c) => sum + c.bytes, 0), columns.length + more - boxes.length];
     const items = boxes.map((c, order) => ({ ...c, order }));
-    if (rest > 0) items.push({ name: count(columns.length - boxes.length) + " smaller columns", bytes: rest });
+    if (rest > 0) items.push({ name: count(others) + (others === 1 ? " smaller column" : " smaller columns"), bytes: rest });
     const redraw = () => {
       tree.replaceChildren();
       lay(items, 0, 0, 100, 100, tree.clientWidth / Math.max(tree.clientHeight, 1));
@@ -304,7 +332,7 @@
         host.tell = (segment) => (about.textContent = segment.label + ", " + size(segment.bytes));
         strip(host, pageSegments(column), (segment) => {
           list.replaceChildren();
-          segment.page[5].forEach((buffer) => make(list, "li", {}, data.holds[buffer[0]] + ": " + count(buffer[2]) + " bytes at " + count(buffer[1])));
+          bufferSegments(segment.page).forEach((buffer) => make(list, "li", {}, buffer.label + ": " + count(buffer.bytes) + " bytes"));
         });
         about.textContent = "Choose a page to see its buffers.";
       }

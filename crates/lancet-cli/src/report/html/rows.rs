@@ -48,8 +48,13 @@ fn cell(page: &mut Markup, cell: &Cell) {
         Cell::Null => {
             page.raw("<td class=\"null\">null</td>");
         }
+        Cell::Unread(why) => {
+            page.element("td", &[("class", "null")], why);
+        }
         Cell::Text(text) => {
-            page.element("td", &[("class", "cell")], text);
+            // Long ones would be columns of single words where there is little room.
+            let is_long = text.chars().nth(24).is_some();
+            page.element("td", &[("class", if is_long { "cell long" } else { "cell" })], text);
         }
         Cell::Vector(values, len) => {
             page.raw("<td>");
@@ -62,7 +67,9 @@ fn cell(page: &mut Markup, cell: &Cell) {
             if let Some(data) = &image.data {
                 page.open("img", &[("src", data), ("alt", &image.about), ("loading", "lazy")]);
             }
-            page.element("small", &[("class", "soft")], &image.about).raw("</td>");
+            let not_shown = if image.data.is_none() { ", too large to show" } else { "" };
+            let about = format!("{}{not_shown}", image.about);
+            page.element("small", &[("class", "soft")], about).raw("</td>");
         }
     }
 }

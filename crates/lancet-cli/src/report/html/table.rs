@@ -5,7 +5,7 @@ use super::markup::Markup;
 use super::{
     bytes, cards, columns, each, fragments, header, health, pages, rows, section, why, zones,
 };
-use crate::report::facts::{TableFacts, VersionFacts};
+use crate::report::facts::{SchemaChange, TableFacts, VersionFacts};
 use crate::units;
 
 /// Versions that are listed; all that are known are drawn.
@@ -36,10 +36,10 @@ pub fn write(page: &mut Markup, table: &TableFacts) {
     bytes::write(page, &table.map.kinds, (all, caption), "In the order of the fragments");
     versions(page, table);
     fragments::write(page, table);
-    columns::write(page, &table.columns, table.rows, table.file_bytes);
+    columns::write(page, &table.columns, table.left_out, (table.rows, table.file_bytes));
     why::write(page, &table.columns, table.profiles.as_ref());
     zones::write(page, &table.columns, table.zones_left_out);
-    pages::write(page, &table.columns);
+    pages::write(page, &table.columns, table.left_out);
     health(page, &table.health);
     rows::write(page, &table.shown);
     columns::glossary(page, &table.columns);
@@ -56,7 +56,11 @@ fn glance(page: &mut Markup, table: &TableFacts) {
             units::bytes(table.file_bytes),
             format!("{} bytes", units::count(table.file_bytes)),
         ),
-        ("Columns", units::count(table.columns.len() as u64), String::new()),
+        (
+            "Columns",
+            units::count((table.columns.len() + table.left_out.columns) as u64),
+            String::new(),
+        ),
         ("Lance format", table.format.clone(), String::new()),
     ];
     if table.deleted > 0 {
@@ -118,7 +122,7 @@ fn versions(page: &mut Markup, table: &TableFacts) {
     let known = |n: Option<u64>| n.map_or_else(|| "?".into(), units::count);
     for version in all.iter().rev().take(MOST_LISTED) {
         page.raw("<tr>").element("th", &[("scope", "row"), ("class", "num")], version.version);
-        page.element("td", &[], version.written.as_deref().unwrap_or("–"));
+        page.element("td", &[("class", "when")], version.written.as_deref().unwrap_or("–"));
         page.element("td", &[("class", "num")], known(version.rows));
         page.element("td", &[("class", "num")], known(version.deleted));
         page.element("td", &[("class", "num")], units::count(version.fragments));
@@ -134,8 +138,28 @@ fn versions(page: &mut Markup, table: &TableFacts) {
         let text = format!("{} older are not listed.", units::counted(hidden, "version"));
         page.element("p", &[("class", "soft")], text);
     }
+    schema_history(page, &table.versions);
     for (name, version) in &table.branches {
         page.element("p", &[], format!("Branch {name} begins at version {version}."));
     }
     page.raw("</section>\n");
+}
+
+/// How the columns changed, the latest first.
+fn schema_history(page: &mut Markup, versions: &[VersionFacts]) {
+    let changed = versions.iter().rev().filter(|version| version.schema.words().is_some());
+    let mut changed = changed.take(MOST_LISTED).peekable();
+    if changed.peek().is_none() {
+        return;
+    }
+    page.raw("<h3>How the columns changed</h3><div class=\"scroll\"><table><thead><tr><th scope=\"col\" class=\"num\">version</th>");
+    page.raw("<th scope=\"col\">added</th><th scope=\"col\">dropped</th><th scope=\"col\">renamed</th><th scope=\"col\">changed</th></tr></thead><tbody>");
+    for version in changed {
+        page.raw("<tr>").element("th", &[("scope", "row"), ("class", "num")], version.version);
+        for (_, all) in version.schema.sorts() {
+            page.element("td", &[("class", "cell")], SchemaChange::told(all));
+        }
+        page.raw("</tr>");
+    }
+    page.raw("</tbody></table></div>");
 }

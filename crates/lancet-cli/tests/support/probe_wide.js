@@ -1,0 +1,20 @@
+// What a user does with the map of a file of very many parts: run in a copy of the page without its policy.
+const told = [];
+const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const rects = () => [...document.querySelectorAll("#map .strip rect")];
+const labels = () => rects().map((rect) => rect.getAttribute("aria-label"));
+const steps = () => document.querySelectorAll("#map .crumbs button").length;
+const check = (what, holds) => holds || told.push(what);
+const group = rects().find((rect) => /^[\d,]+ parts at byte /.test(rect.getAttribute("aria-label")));
+check("small parts stand together", group !== undefined);
+const parts = parseInt(group.getAttribute("aria-label").replace(",", ""), 10);
+group.focus();
+press("Enter");
+check("they open", steps() === 2 && rects().length === parts);
+check("as columns", labels().filter((label) => label.startsWith("column ")).length > 1);
+rects().find((rect) => rect.getAttribute("aria-label").startsWith("column ")).focus();
+press("Enter");
+check("these have pages", steps() === 3 && labels()[0].startsWith("page"));
+press("Enter");
+check("and those buffers", steps() === 4);
+document.title = told.length ? "BROKEN " + told.join("; ") : "ALL ANSWERED";
