@@ -130,7 +130,7 @@ impl Ahead {
 /// Cuts a span into pieces that begin where pages of memory do.
 fn cut(span: Span, step_bytes: u64, pieces: &mut Vec<Span>) {
     let step = (step_bytes.min(MAX_STEP_BYTES) / PAGE_BYTES).max(1).saturating_mul(PAGE_BYTES);
-    let mut start = span.start() / PAGE_BYTES * PAGE_BYTES;
+    let mut start = span.start().saturating_sub(span.start() % PAGE_BYTES);
     while start < span.end() {
         let end = start.saturating_add(step).min(span.end());
         pieces.push(Span::between(start, end));
