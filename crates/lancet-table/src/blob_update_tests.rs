@@ -1,4 +1,4 @@
-//! Updates of rows with blobs, which are read and written along.
+//! Rows with blobs, which are read and written along.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use lancet::{ReadOptions, Rows};
 
 use crate::chosen_rows::TableRows;
-use crate::fault_tests::{options, root};
+use crate::fault_tests::{NONE, options, root};
 use crate::opening::Opened;
 use crate::options::TableOptions;
 use crate::row_source::{Given, Nothing, RowSource};
-use crate::simulated::Simulated;
+use crate::simulated::{Fault, Simulated};
 use crate::storage::ready;
-use crate::write::create;
+use crate::write::{create, is_certain};
 
 const ROWS: i64 = 40;
 const BLOB: usize = 100_000;
@@ -28,16 +28,54 @@ fn keys(first: i64) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(first..first + ROWS))
 }
 
+fn byte(key: i64) -> u8 {
+    u8::try_from(key).unwrap()
+}
+
+/// Keys, and blobs of which each has a byte of its own.
+fn batch() -> RecordBatch {
+    let metadata = [("lance-encoding:blob".to_owned(), "true".to_owned())];
+    let blob = Field::new("b", DataType::LargeBinary, true).with_metadata(metadata.into());
+    let schema = Arc::new(Schema::new(vec![Field::new("k", DataType::Int64, false), blob]));
+    let blobs = LargeBinaryArray::from_iter_values((0..ROWS).map(|key| vec![byte(key); BLOB]));
+    RecordBatch::try_new(schema, vec![keys(0), Arc::new(blobs)]).unwrap()
+}
+
+/// Files of blobs lie beside data files, which may not be there yet.
+#[test]
+fn blobs_of_rows_that_cannot_be_written_go() {
+    for fault in [Fault::Fail, Fault::FailAfter] {
+        let mut blobs = 0;
+        for request in 0.. {
+            let store = Simulated::new();
+            store.strike(request, fault);
+            let write = options(true).with_max_rows_per_fragment(10);
+            let made = ready(create(store.clone(), root(), source(batch()), &write));
+            if !store.has_struck() {
+                blobs = store
+                    .paths()
+                    .iter()
+                    .filter(|path| path.extension() == Some("blob".as_ref()))
+                    .count();
+                break;
+            }
+            let what = format!("{fault:?} at request {request}");
+            match made {
+                Err(error) if is_certain(&error) => {
+                    assert_eq!(store.paths(), NONE, "{what}: {error}");
+                }
+                _ => {}
+            }
+        }
+        assert!(blobs > 0);
+    }
+}
+
 /// All blobs of a batch are more than the memory limit allows, each single one is not.
 #[test]
 fn blobs_of_updated_rows_come_in_parts() {
-    let metadata = [("lance-encoding:blob".to_owned(), "true".to_owned())];
-    let blob = Field::new("b", DataType::LargeBinary, true).with_metadata(metadata.into());
-    let key = Field::new("k", DataType::Int64, false);
-    let schema = Arc::new(Schema::new(vec![key.clone(), blob]));
-    let byte = |key: i64| u8::try_from(key).unwrap();
-    let blobs = LargeBinaryArray::from_iter_values((0..ROWS).map(|key| vec![byte(key); BLOB]));
-    let batch = RecordBatch::try_new(schema, vec![keys(0), Arc::new(blobs)]).unwrap();
+    let batch = batch();
+    let key = batch.schema().field(0).clone();
     let store = Simulated::new();
     let write = options(true).with_max_rows_per_fragment(1000);
     ready(create(store.clone(), root(), source(batch), &write)).unwrap();

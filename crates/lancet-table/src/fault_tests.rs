@@ -343,3 +343,15 @@ fn deletion_files_that_others_made_useless_go() {
     ready(other.delete(&TableRows::Numbers(vec![1, 3]), "", &options(true))).unwrap();
     assert_eq!(unnamed(&store), NONE);
 }
+
+#[test]
+fn attempts_are_told_as_they_were_made() {
+    let store = prepared(true);
+    let stale = ready(open(&store).unwrap().checkout(&At::Version(2))).unwrap();
+    // Version 3 is there, but is not in the list: its name is taken.
+    store.leave_out("t.lance/_versions/18446744073709551612.manifest");
+    let hasty = options(true).with_commit_timeout(std::time::Duration::ZERO);
+    let error = ready(stale.append(source(&[(40, 1)]), &hasty)).err().unwrap();
+    assert!(matches!(error, Error::Busy { attempts: 1, version: 3, .. }), "{error}");
+    assert_eq!(unnamed(&store), NONE);
+}

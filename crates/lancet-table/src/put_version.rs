@@ -65,7 +65,8 @@ async fn put_bytes<S: Storage>(
     let uncertain =
         |source| Error::Uncertain { file: shown(path), version, source: Box::new(source) };
     let put = storage.put_if_absent(path, bytes.clone(), Durability::Synced).await;
-    if matches!(put, Ok(Put::Done)) {
+    // What cannot be done at all was not done.
+    if matches!(put, Ok(Put::Done) | Err(Error::Unsupported { .. })) {
         return put;
     }
     // A request that was repeated on the way finds what it has put itself, and one that failed may have been done all the

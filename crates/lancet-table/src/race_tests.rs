@@ -198,7 +198,29 @@ fn interrupted(requests: usize, mut slow: Work<'_>, mut fast: Work<'_>) -> bool 
     true
 }
 
-/// The same with a tag on the version before: that it is there is no proof that nothing was cleaned up behind it. One
+/// Somebody else is faster, at each request: what was written for the attempts that were lost goes.
+#[test]
+fn lost_attempts_leave_nothing() {
+    let origin = prepared(true);
+    for requests in 0.. {
+        let store = origin.copied();
+        let slow = async {
+            let table = opened(&store, At::Latest).await.unwrap();
+            table.delete(&TableRows::Ids(vec![4]), "", &options(true)).await.unwrap();
+        };
+        let fast = async {
+            let table = opened(&store, At::Latest).await.unwrap();
+            table.delete(&TableRows::Ids(vec![0]), "", &options(true)).await.unwrap();
+        };
+        if !interrupted(requests, Box::pin(slow), Box::pin(fast)) {
+            assert!(requests > 10, "{requests} requests");
+            break;
+        }
+        assert_eq!(unnamed(&store), NONE, "after {requests} requests");
+    }
+}
+
+/// As above, with a tag on the version before: that it is there is no proof that nothing was cleaned up behind it. One
 /// deletes a row and is slow, another one deletes rows of the same fragment twice and cleans up.
 #[test]
 fn what_is_deleted_is_not_in_a_hole_behind_a_tag() {

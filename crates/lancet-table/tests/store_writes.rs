@@ -253,9 +253,13 @@ async fn a_store_without_conditions_is_refused() {
     let store = Arc::new(Odd::default());
     store.set(Answer::Unable);
     let (path, options) = (Path::from("t.lance"), TableWriteOptions::default());
-    let created = StoreTable::create(store, path, numbers(0..3), &options);
-    let error = created.await.unwrap_err().to_string();
-    assert!(error.contains("only if there is none of its name"), "{error}");
+    let created = StoreTable::create(store.clone(), path, numbers(0..3), &options);
+    let error = created.await.unwrap_err();
+    assert!(error.to_string().contains("only if there is none of its name"), "{error}");
+    // It is certain that nothing was committed, so that nothing is left.
+    assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
+    let left: Vec<ObjectMeta> = store.store.list(None).try_collect().await.unwrap();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 /// Runtimes move work from thread to thread.
