@@ -205,6 +205,19 @@ mod tests {
     }
 
     #[test]
+    fn values_stand_once_in_their_dictionary() {
+        let to = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+        let values = StringArray::from(vec![None, Some("b"), Some("a"), None, Some("b")]);
+        let array = of_values(&(Arc::new(values.clone()) as ArrayRef), &to).unwrap();
+        assert_eq!((array.data_type(), array.null_count()), (&to, 2));
+        let dictionary = array.as_any_dictionary();
+        assert_eq!(dictionary.values().as_string::<i32>(), &StringArray::from(vec!["b", "a"]));
+        assert_eq!(plain(&array), values);
+        let many = StringArray::from_iter_values((0..200).map(|i: i32| i.to_string()));
+        assert!(of_values(&(Arc::new(many) as ArrayRef), &to).is_err());
+    }
+
+    #[test]
     fn keys_that_run_out_are_an_error() {
         let mut dictionaries = Dictionaries::default();
         let words: Vec<String> = (0..200).map(|i| i.to_string()).collect();

@@ -172,6 +172,14 @@ mod tests {
     }
 
     #[test]
+    fn long_ranges_are_not_listed() {
+        let list = RowList::parse("7,0..1000000000000000").unwrap();
+        assert_eq!(list.ranges(u64::MAX).unwrap(), [7..8, 0..1_000_000_000_000_000]);
+        assert!(matches!(list.ids(), Err(Error::Usage(message)) if message.contains("at most")));
+        assert_eq!(RowList::parse("3,1..3,3").unwrap().ids().unwrap(), [3, 1, 2, 3]);
+    }
+
+    #[test]
     fn what_is_no_list_is_refused() {
         for text in ["", "1,", "x", "1,2..", "18446744073709551615"] {
             assert!(RowList::parse(text).is_err(), "{text} was accepted");

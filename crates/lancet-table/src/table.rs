@@ -56,6 +56,12 @@ impl Table {
         Ok(Self { at: ready(self.at.checkout(&at))? })
     }
 
+    /// Whether the version that is open is still the newest one, of the branch if it is one. That reads the names of
+    /// versions, and no manifest.
+    pub fn is_latest(&self) -> Result<bool> {
+        ready(self.at.is_latest())
+    }
+
     /// The newest version of the same table, or of the branch that is open.
     pub fn newest(&self) -> Result<Self> {
         Ok(Self { at: ready(self.at.newest())? })

@@ -98,7 +98,10 @@ fn updated_rows_keep_their_ids_and_other_columns() {
     let folder = tempfile::tempdir().unwrap();
     let options = TableWriteOptions::default().with_stable_row_ids(true);
     let mut table = Table::create_with(folder.path(), reader(&cities(0..10)), &options).unwrap();
+    let before = table.checkout(At::Latest).unwrap();
+    assert!(before.is_latest().unwrap());
     table.append(reader(&cities(10..12))).unwrap();
+    assert!(table.is_latest().unwrap() && !before.is_latest().unwrap());
     let names = StringArray::from(vec![Some("eleven"), None, Some("two")]);
     let values = RecordBatch::try_from_iter([("name", Arc::new(names) as ArrayRef)]).unwrap();
     let change = table.update(TableRows::Ids(vec![11, 0, 2]), reader(&values)).unwrap();
