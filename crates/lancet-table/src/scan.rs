@@ -242,6 +242,9 @@ impl TableBatches {
         let count = if is_one { 1 } else { threads.saturating_mul(2) };
         let next: Vec<Selected> = self.fragments.drain(..count.min(self.fragments.len())).collect();
         let work = self.work.clone();
+        if next.len() > 1 {
+            work.reads.announce(next.iter().map(|fragment| fragment.place), &work.columns)?;
+        }
         let prepare = move |fragment: Selected| Ok(ready(work.prepare(fragment)));
         let threads = if is_one { 1 } else { threads };
         for prepared in lancet::in_parallel(threads, next, prepare)? {
