@@ -158,6 +158,11 @@ impl<S: Storage> OpenFiles<S> {
         Ok(file)
     }
 
+    /// Whether the file at a path was opened before.
+    pub(crate) fn knows(&self, path: &Path) -> bool {
+        try_lock(&self.state).is_none_or(|state| state.files.contains_key(path))
+    }
+
     fn find(&self, path: &Path) -> Found<S> {
         let Some(mut state) = try_lock(&self.state) else { return Found::Nothing };
         state.clock = state.clock.wrapping_add(1);

@@ -97,6 +97,7 @@
 
 mod add_columns;
 mod alter;
+mod announce;
 mod assemble;
 mod at_once;
 mod blob_write;

@@ -1,22 +1,24 @@
 //! Scans of tables on disk, on the calling thread and others.
 //!
-//! Some batches are read at a time and given in order.
+//! Helpers read some batches ahead of the caller, who reads one itself where none is ready; they are given in order.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use lancet::{Filter, RowRanges};
+use lancet::{Filter, InOrder, RowRanges};
 
 use crate::columns::TableColumns;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scan_plan::{Piece, Prepared, ScanPlan, Selected, Work};
 use crate::storage::{Disk, ready};
 use crate::table::Table;
 
 /// Fewer bytes are read on one thread by default.
 const PARALLEL_BYTES: u64 = 768 << 10;
+/// Batches of up to this many bytes are read further ahead.
+const SHORT_BATCH_BYTES: u64 = 1 << 20;
 /// So many batches in a row of which a filter leaves nothing are not given to the caller.
 pub(crate) const MAX_SKIPPED: usize = 1_000;
 
@@ -113,9 +115,11 @@ impl TableScan {
             work: started.work,
             threads: self.threads,
             left: started.num_rows,
+            row_bytes: 0,
             fragments: started.fragments,
             prepared: VecDeque::new(),
-            ready: VecDeque::new(),
+            ahead: None,
+            failed: None,
             limit: started.limit,
         })
     }
@@ -131,11 +135,22 @@ pub struct TableBatches {
     threads: Option<usize>,
     /// Rows that are wanted in all.
     left: u64,
+    /// About how many bytes a row takes.
+    row_bytes: u64,
     fragments: VecDeque<Selected>,
     prepared: VecDeque<Prepared>,
-    ready: VecDeque<Result<RecordBatch>>,
+    /// Batches that nobody asked for yet.
+    ahead: Option<Ahead>,
+    /// Why no more fragments can be read; it comes when all rows before them have come.
+    failed: Option<Error>,
     /// How many rows are still wanted, where a filter tells only in the end how many there are.
     limit: Option<u64>,
+}
+
+struct Ahead {
+    batches: InOrder<Piece, Result<RecordBatch>>,
+    /// How many may wait to be asked for.
+    most: usize,
 }
 
 impl TableBatches {
@@ -162,40 +177,57 @@ impl TableBatches {
     }
 
     fn read_next(&mut self) -> Option<Result<RecordBatch>> {
-        if self.ready.is_empty()
-            && let Err(error) = self.read_some()
-        {
-            self.end();
-            return Some(Err(error));
+        self.read_ahead();
+        match self.ahead.as_mut().and_then(|ahead| ahead.batches.take()) {
+            Some(batch) => Some(batch),
+            None => self.failed.take().map(Err),
         }
-        self.ready.pop_front()
     }
 
-    /// Reads as many batches as there are threads, or two for each of several.
-    fn read_some(&mut self) -> Result<()> {
-        while self.prepared.is_empty() && !self.fragments.is_empty() {
-            self.prepare_some()?;
-        }
-        let threads = self.threads();
-        let most = if threads > 1 { threads.saturating_mul(2) } else { 1 };
-        let mut pieces = Vec::with_capacity(most);
-        while pieces.len() < most {
-            match self.next_piece() {
-                Some(piece) => pieces.push(piece),
-                None if self.fragments.is_empty() => break,
-                None => self.prepare_some()?,
+    /// Has as many batches read as may wait.
+    fn read_ahead(&mut self) {
+        loop {
+            if self.ahead.as_ref().is_some_and(|ahead| ahead.batches.len() >= ahead.most) {
+                return;
+            }
+            if let Some(piece) = self.next_piece() {
+                self.begun().batches.push(piece);
+            } else if self.fragments.is_empty() {
+                return;
+            } else if let Err(error) = self.prepare_some() {
+                self.fragments.clear();
+                self.failed = Some(error);
             }
         }
-        let work = self.work.clone();
-        let read = move |piece: Piece| Ok(ready(work.read(&piece)));
-        self.ready.extend(lancet::in_parallel(threads, pieces, read)?);
-        Ok(())
+    }
+
+    /// The batches that are read. How many threads pay is known when the first fragment is.
+    fn begun(&mut self) -> &mut Ahead {
+        let threads = self.threads();
+        let (work, row_bytes) = (self.work.clone(), self.row_bytes);
+        self.ahead.get_or_insert_with(|| {
+            let num_helpers = threads.saturating_sub(1);
+            // A thread that sleeps between short batches wakes too late for the next one.
+            let batch_bytes = work.batch_rows().saturating_mul(row_bytes);
+            let most = match num_helpers {
+                0 => 1,
+                _ if batch_bytes <= SHORT_BATCH_BYTES && !work.reads_blobs() => {
+                    num_helpers.saturating_mul(6)
+                }
+                _ => num_helpers.saturating_add(1),
+            };
+            let read = move |piece: Piece| ready(work.read(&piece));
+            Ahead { batches: InOrder::new(num_helpers, read), most }
+        })
     }
 
     fn next_piece(&mut self) -> Option<Piece> {
         while let Some(prepared) = self.prepared.front_mut() {
             match prepared.next_piece() {
-                Some(piece) => return Some(piece),
+                Some(piece) => {
+                    self.row_bytes = prepared.row_bytes;
+                    return Some(piece);
+                }
                 None => self.prepared.pop_front(),
             };
         }
@@ -210,6 +242,9 @@ impl TableBatches {
         let count = if is_one { 1 } else { threads.saturating_mul(2) };
         let next: Vec<Selected> = self.fragments.drain(..count.min(self.fragments.len())).collect();
         let work = self.work.clone();
+        if next.len() > 1 {
+            work.reads.announce(next.iter().map(|fragment| fragment.place), &work.columns)?;
+        }
         let prepare = move |fragment: Selected| Ok(ready(work.prepare(fragment)));
         let threads = if is_one { 1 } else { threads };
         for prepared in lancet::in_parallel(threads, next, prepare)? {
@@ -220,8 +255,7 @@ impl TableBatches {
 
     /// How many threads pay for what is to be read.
     fn threads(&self) -> usize {
-        let row_bytes = self.prepared.front().map_or(0, |prepared| prepared.row_bytes);
-        let is_little = self.left.saturating_mul(row_bytes) < PARALLEL_BYTES;
+        let is_little = self.left.saturating_mul(self.row_bytes) < PARALLEL_BYTES;
         self.threads.unwrap_or(if is_little { 1 } else { self.work.reads.threads })
     }
 
@@ -239,7 +273,10 @@ impl TableBatches {
     fn end(&mut self) {
         self.fragments.clear();
         self.prepared.clear();
-        self.ready.clear();
+        self.failed = None;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.batches.clear();
+        }
     }
 }
 

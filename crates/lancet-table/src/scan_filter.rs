@@ -138,7 +138,8 @@ impl TableFilter {
     }
 }
 
-fn has_blob(node: &Node) -> bool {
+/// Whether a field has blobs.
+pub(crate) fn has_blob(node: &Node) -> bool {
     matches!(node.kind, Kind::Blob | Kind::BlobV2) || node.children.iter().any(has_blob)
 }
 

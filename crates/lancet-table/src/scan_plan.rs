@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::opening::Opened;
 use crate::plan::{FragmentPlan, Part};
 use crate::read::Reads;
-use crate::scan_filter::TableFilter;
+use crate::scan_filter::{TableFilter, has_blob};
 use crate::snapshot::rows_within;
 use crate::storage::Storage;
 use crate::together;
@@ -186,7 +186,7 @@ impl Prepared {
 }
 
 /// Rows of a fragment that become one batch.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Piece {
     pub(crate) place: usize,
     pub(crate) numbers: RowRanges,
@@ -217,6 +217,16 @@ pub(crate) struct Work<S: Storage> {
 }
 
 impl<S: Storage> Work<S> {
+    /// Rows of a batch, at most.
+    pub(crate) fn batch_rows(&self) -> u64 {
+        self.batch_rows
+    }
+
+    /// Whether rows may be much longer than the data files tell.
+    pub(crate) fn reads_blobs(&self) -> bool {
+        !self.columns.is_described() && self.columns.nodes().iter().any(has_blob)
+    }
+
     /// Finds out what has to be read of a fragment; nothing if zone maps rule it out.
     pub(crate) async fn prepare(&self, fragment: Selected) -> Result<Option<Prepared>> {
         let Selected { place, numbers } = fragment;

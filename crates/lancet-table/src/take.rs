@@ -53,6 +53,9 @@ impl Table {
 
     fn take_wanted(&self, wanted: Vec<Wanted>, columns: &TableProjection) -> Result<RecordBatch> {
         let (groups, positions) = grouped(&wanted);
+        if groups.len() > 1 {
+            self.at.reads.announce(groups.iter().map(|group| group.place), columns)?;
+        }
         let threads = if groups.len() < PARALLEL_FRAGMENTS { 1 } else { self.at.reads.threads };
         let (reads, wanted) = (self.at.reads.clone(), columns.clone());
         let read = move |group: Group| {

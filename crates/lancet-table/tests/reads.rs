@@ -227,3 +227,27 @@ fn sound_tables_are_found_sound_and_broken_ones_are_not() {
         }
     }
 }
+
+/// What helpers read while nobody asks for a batch is there, whatever becomes of the file.
+#[test]
+fn scans_read_on_while_nobody_asks() {
+    use arrow_array::{ArrayRef, Int64Array, RecordBatchIterator};
+    let folder = tempfile::tempdir().unwrap();
+    let keys: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..400_000));
+    let batch = arrow_array::RecordBatch::try_from_iter([("k", keys)]).unwrap();
+    let rows = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+    let place = folder.path().join("t.lance");
+    Table::create(&place, rows).unwrap();
+    let table = Table::open(&place).unwrap();
+    let mut batches = table.scan().threads(3).build().unwrap();
+    for _ in 0..6 {
+        assert_eq!(batches.next_batch().unwrap().unwrap().num_rows(), 8_192);
+    }
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let data = std::fs::read_dir(place.join("data")).unwrap().next().unwrap().unwrap();
+    std::fs::OpenOptions::new().write(true).open(data.path()).unwrap().set_len(0).unwrap();
+    let ahead = (0..6).map(|_| batches.next_batch().unwrap()).filter(Result::is_ok).count();
+    assert!(ahead >= 4, "{ahead} batches");
+    let error = batches.find(std::result::Result::is_err);
+    assert!(error.is_some() && batches.next().is_none());
+}

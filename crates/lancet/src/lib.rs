@@ -173,6 +173,8 @@ pub use choose::Candidate;
 pub use error::{Corrupt, Error, Result};
 pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, StructuralEncoding};
 #[doc(hidden)]
+pub use parallel::InOrder;
+#[doc(hidden)]
 pub use read::has_no_width;
 pub use read::{
     Batches, BlobColumn, BlobDescription, Blobs, BufferReport, CacheStats, Coalesced, ColumnReport,

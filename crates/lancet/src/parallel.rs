@@ -8,6 +8,7 @@
 //!
 //! Without the feature `threads` nobody helps.
 
+mod in_order;
 mod locks;
 mod per_process;
 mod shared;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Result;
+pub use in_order::InOrder;
 pub(crate) use locks::{lock, try_lock};
 pub(crate) use per_process::{HereOnly, PerProcess};
 use shared::Shared;

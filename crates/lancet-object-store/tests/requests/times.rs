@@ -172,7 +172,9 @@ fn global_buffers_are_fetched_together() {
         lancet::FileWriter::new(Vec::new(), table.schema(), WriteOptions::default()).unwrap();
     writer.write(&table).unwrap();
     let buffers: Vec<Vec<u8>> = (0..10_u8).map(|i| vec![i; 300_000]).collect();
-    buffers.iter().for_each(|buffer| drop(writer.add_global_buffer(buffer).unwrap()));
+    for buffer in &buffers {
+        writer.add_global_buffer(buffer).unwrap();
+    }
     let slow = Slow::of(writer.finish_into().unwrap().1);
     let (reader, _) = slow.open();
     let (found, time) = slow.clock.run(reader.user_buffers());
