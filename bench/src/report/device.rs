@@ -111,7 +111,7 @@ mod tests {
             load: [0.0; 2],
             seconds: 0.0,
             limits: vec![
-                limit(scattered_name(4 << 10, MAX_DEPTH), 10.0),
+                limit(scattered_name(4 << 10, MAX_DEPTH), 8.0),
                 limit(SEQUENTIAL.into(), 2.0),
             ],
             tables: vec![TableNote {
@@ -132,14 +132,14 @@ mod tests {
         beside(
             &mut text,
             &results(vec![
-                // 100 reads of 10 us, far more than their bytes take.
+                // 100 reads of 8 us, far more than their bytes take.
                 cell("lancet", Metric::Take100, 2e-3, 100, 400_000),
                 cell("vortex", Metric::Take100, 5e-3, 500, 400_000),
                 // 200 MB at 2 GB/s.
                 cell("lancet", Metric::Scan, 0.11, 10, 200_000_000),
             ]),
         );
-        let take = "| take 100 rows, open reader | t | 2.00 | 1.00 | **2.00** | 0.400 vortex |";
+        let take = "| take 100 rows, open reader | t | 2.00 | 0.800 | **2.50** | 0.400 vortex |";
         assert!(text.contains(take), "{text}");
         assert!(text.contains("| full scan, 1 core | t | 110 | 100 | 1.10 | – |"), "{text}");
     }

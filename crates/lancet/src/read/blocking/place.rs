@@ -35,14 +35,14 @@ const PARALLEL_BYTES: usize = 1 << 20;
 impl FileReader {
     /// Drives a read of rows.
     pub(super) fn run_rows(&self, read: RowsRead) -> Result<RecordBatch> {
-        self.run_rows_then(read, || {})
+        self.run_rows_then(read, |_| {})
     }
 
-    /// The same; if its source has waited, `tell_next` is called before the rows are decoded.
+    /// The same; if its source has waited, `tell_next` is called with the spans of the rows before they are decoded.
     pub(super) fn run_rows_then(
         &self,
         mut read: RowsRead,
-        mut tell_next: impl FnMut(),
+        mut tell_next: impl FnMut(&[Span]),
     ) -> Result<RecordBatch> {
         if self.file.checksums.is_some() {
             // Checksums are those of blocks, of which values are parts.
@@ -54,7 +54,7 @@ impl FileReader {
             }
             let bytes = self.source.read_scattered(read.spans())?;
             if read.brings_rows() && self.source.has_waited() {
-                tell_next();
+                tell_next(read.spans());
             }
             read.supply(bytes)?;
         }

@@ -20,6 +20,7 @@ use crate::read::request::Machine;
 use crate::read::rows_read::{RowsRead, check_rows};
 use crate::rows::Rows;
 use crate::schema::leaves::LeafColumnType;
+use crate::span::Span;
 
 /// Bytes that a part reads, about.
 const PART_BYTES: u64 = 2 << 20;
@@ -104,7 +105,7 @@ impl FileReader {
             let read = reader.rows_read(&projection, wanted, claims.clone(), 1)?;
             // Other threads read those in between.
             let next = part(number.saturating_add(reader.threads.max(1)));
-            reader.run_rows_then(read, || reader.announce_rows(&projection, next))
+            reader.run_rows_then(read, |before| reader.announce_rows(&projection, next, before))
         });
         let parts: Vec<RecordBatch> = match parts {
             Err(Error::Limit { .. }) => return Ok(None),
@@ -122,11 +123,14 @@ impl FileReader {
         in_order(concat_batches(&columns.schema(), &parts)?, order).map(Some)
     }
 
-    /// Announces rows that are going to be read. What is wrong with them is told then.
-    fn announce_rows(&self, columns: &Projection, rows: &[u64]) {
+    /// Announces rows that are going to be read after these spans. What is wrong with them is told then.
+    fn announce_rows(&self, columns: &Projection, rows: &[u64], before: &[Span]) {
+        if rows.is_empty() {
+            return;
+        }
         let rows = Rows::List(rows.to_vec());
         if let Ok(read) = self.rows_read(columns, rows, self.file.budget(), 1) {
-            self.source.announce(read.spans(), &[]);
+            self.source.announce(read.spans(), before);
         }
     }
 
