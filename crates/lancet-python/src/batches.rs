@@ -58,7 +58,7 @@ fn raised(error: ArrowError) -> PyErr {
 
 /// Where a scan stands.
 enum State {
-    Idle(Source),
+    Idle(Box<Source>),
     /// A thread reads the next batch. No lock is held meanwhile: a process that was forked would wait for it for ever.
     Busy,
     Done,
@@ -76,7 +76,8 @@ pub(crate) struct Batches {
 
 impl Batches {
     pub(crate) fn new(source: Source, is_slow: bool, memory: Memory) -> Self {
-        Self { schema: source.schema(), state: Mutex::new(State::Idle(source)), is_slow, memory }
+        let (schema, state) = (source.schema(), State::Idle(Box::new(source)));
+        Self { schema, state: Mutex::new(state), is_slow, memory }
     }
 
     /// Puts a state in the place of another.
@@ -85,7 +86,7 @@ impl Batches {
         Ok(std::mem::replace(&mut *place, state))
     }
 
-    fn take(&self) -> PyResult<Option<Source>> {
+    fn take(&self) -> PyResult<Option<Box<Source>>> {
         match self.swap(State::Busy)? {
             State::Idle(source) => Ok(Some(source)),
             State::Busy => {
