@@ -74,6 +74,7 @@
 mod blobs;
 mod error;
 mod fetch;
+mod given;
 mod local;
 mod options;
 mod pinned;
@@ -87,6 +88,8 @@ mod writer;
 pub use blobs::Blobs;
 pub use error::{Error, Result};
 pub use fetch::{FetchCounter, FetchStats, Object};
+#[doc(hidden)]
+pub use given::given;
 pub use options::FetchOptions;
 pub use reader::Reader;
 #[doc(hidden)]

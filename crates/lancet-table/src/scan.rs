@@ -20,7 +20,7 @@ const PARALLEL_BYTES: u64 = 768 << 10;
 /// Batches of up to this many bytes are read further ahead.
 const SHORT_BATCH_BYTES: u64 = 1 << 20;
 /// So many batches in a row of which a filter leaves nothing are not given to the caller.
-pub(crate) const MAX_SKIPPED: usize = 1_000;
+const MAX_SKIPPED: usize = 1_000;
 
 /// Describes a scan of a table; [`TableScan::build`] starts it.
 #[derive(Debug, Clone)]

@@ -8,10 +8,11 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::stream::{self, BoxStream, Stream, StreamExt};
 use lancet::{Filter, RowRanges};
+use lancet_object_store::given;
 
 use crate::columns::TableColumns;
 use crate::error::Result;
-use crate::scan::{MAX_SKIPPED, describe_scan};
+use crate::scan::describe_scan;
 use crate::scan_plan::ScanPlan;
 use crate::store_reads::{ReadSize, StoreReads};
 use crate::store_table::StoreTable;
@@ -52,53 +53,7 @@ impl StoreScan {
         let (schema, left) = (started.work.columns.schema(), started.limit);
         let mut reads = StoreReads::new(started.work, started.fragments, size);
         let reads = stream::poll_fn(move |context| reads.poll_next(context));
-        let batches = reads.flat_map(move |read| stream::iter(cut(read, batch_rows)));
-        let given = Given { batches: batches.boxed(), left };
-        Ok(StoreBatches { schema, batches: stream::unfold(given, Given::next).boxed() })
-    }
-}
-
-/// The batches of a read.
-fn cut(read: Result<RecordBatch>, batch_rows: usize) -> Vec<Result<RecordBatch>> {
-    let batch = match read {
-        Ok(batch) if batch.num_rows() > batch_rows => batch,
-        read => return vec![read],
-    };
-    let starts = (0..batch.num_rows()).step_by(batch_rows.max(1));
-    let rows = |start: usize| batch_rows.min(batch.num_rows().saturating_sub(start));
-    starts.map(|start| Ok(batch.slice(start, rows(start)))).collect()
-}
-
-/// What a scan still gives.
-struct Given {
-    batches: BoxStream<'static, Result<RecordBatch>>,
-    /// How many rows are still wanted, where a filter tells only in the end how many there are.
-    left: Option<u64>,
-}
-
-impl Given {
-    async fn next(mut self) -> Option<(Result<RecordBatch>, Self)> {
-        if self.left == Some(0) {
-            return None;
-        }
-        let mut batch = self.batches.next().await?;
-        for _ in 0..MAX_SKIPPED {
-            if !matches!(&batch, Ok(batch) if batch.num_rows() == 0) {
-                break;
-            }
-            batch = self.batches.next().await?;
-        }
-        if batch.is_err() {
-            // After an error there is nothing sensible to go on with.
-            self.left = Some(0);
-        }
-        let batch = batch.map(|batch| {
-            let Some(left) = &mut self.left else { return batch };
-            let num_rows = usize::try_from(*left).unwrap_or(usize::MAX).min(batch.num_rows());
-            *left = left.saturating_sub(num_rows as u64);
-            batch.slice(0, num_rows)
-        });
-        Some((batch, self))
+        Ok(StoreBatches { schema, batches: given(reads, batch_rows, left) })
     }
 }
 
