@@ -222,10 +222,12 @@ fn line(svg: &mut String, row: &Row<'_>, y: f64) {
     }
     // Where another is clearly ahead, one wants to know on what.
     if let Some((table, ratio)) = row.points.first().filter(|(_, ratio)| *ratio < 0.8) {
-        let figure =
-            if *ratio < LEAST { format!("{table} {ratio:.2}") } else { (*table).to_owned() };
-        let inside = LEFT + place(ratio.max(LEAST)) - 9.0;
-        end(svg, "faint small", (inside, y + 4.0), &figure);
+        if *ratio < LEAST {
+            // Left of the arrow stands the name of the metric.
+            text(svg, "faint small", (LEFT + 5.0, y + 4.0), &format!("{table} {ratio:.2}"));
+        } else {
+            end(svg, "faint small", (LEFT + place(*ratio) - 9.0, y + 4.0), table);
+        }
     }
     let ahead = row.points.iter().filter(|(_, r)| Outcome::of(*r) == Outcome::Better).count();
     end(svg, &format!("{class} b"), (COLUMNS[0], y + 4.5), &times(row.median));
@@ -374,6 +376,8 @@ mod tests {
         let tip = format!("points=\"{:.1},", LEFT + PLOT + 10.0);
         assert!(svg.contains(&tip), "{svg}");
         assert!(svg.contains(&format!("points=\"{:.1},", LEFT - 10.0)), "{svg}");
+        let name = svg.lines().find(|line| line.contains(">c 0.05<")).unwrap();
+        assert!(name.contains(&format!("x=\"{:.1}\"", LEFT + 5.0)), "beside the metric: {name}");
     }
 
     #[test]
