@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::at_once::{self, Boxed};
 use crate::commit_files::CommitFiles;
 use crate::deletions::Deletions;
 use crate::error::{Conflict, Error, Result};
@@ -25,6 +24,7 @@ use crate::put_version::put_version;
 use crate::random;
 use crate::rebase::{Committed, Pending, Ready, Rebased, rebase};
 use crate::storage::{Put, Storage, shown};
+use crate::together::{self, Boxed};
 use crate::transaction::{TRANSACTIONS_DIR, Transaction};
 use crate::version_file::VersionFile;
 use crate::write_options::TableWriteOptions;
@@ -270,7 +270,7 @@ impl<S: Storage> Commit<'_, S> {
                 loads.push(Box::pin(self.load_deletion(&folders, fragment)) as Boxed<'_, _>);
             }
         }
-        Ok(at_once::all(loads).await?.into_iter().collect())
+        Ok(together::all(loads).await?.into_iter().collect())
     }
 
     async fn load_deletion(

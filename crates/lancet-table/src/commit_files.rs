@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::at_once::{self, Boxed};
 use crate::deletion::{DELETIONS_DIR, DeletionFile};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::rebase::NewDeletionFile;
 use crate::storage::{Durability, Put, Storage, put_own, shown};
+use crate::together::{self, Boxed};
 use crate::transaction::{TRANSACTIONS_DIR, Transaction};
 use crate::write::is_certain;
 
@@ -46,7 +46,7 @@ impl<'a, S: Storage> CommitFiles<'a, S> {
             self.deletions.insert(key(new.fragment, &new.file), path.clone());
             puts.push(Box::pin(put_deletion(self.storage, path, new)) as Boxed<'_, ()>);
         }
-        at_once::all(puts).await?;
+        together::all(puts).await?;
         self.storage.sync_folder(&folder).await
     }
 

@@ -99,7 +99,6 @@ mod add_columns;
 mod alter;
 mod announce;
 mod assemble;
-mod at_once;
 mod blob_write;
 mod blobs;
 mod chosen_rows;

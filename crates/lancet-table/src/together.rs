@@ -1,7 +1,9 @@
-//! Reads that do not need each other, under way at the same time.
+//! Reads and writes that do not need each other, under way at the same time.
 //!
 //! In a store each costs the latency of a request, so that a hundred in a row are seconds. On disk futures are ready when
 //! they are first polled: there they are done one after the other, as they were begun.
+//!
+//! After an error no more are begun, and those under way end: nothing is written any more when it is told.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -9,10 +11,13 @@ use std::task::{Context, Poll};
 
 use crate::error::{Error, Result};
 
-/// Reads that are under way at the same time, at most.
+/// Requests that are under way at the same time, at most.
 pub(crate) const CONCURRENT: usize = 16;
 
-/// What all of some futures come to, in their order. After an error no more are begun.
+/// A request that may move to another thread, whatever it is.
+pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// What all of some futures come to, in their order, or the first error.
 pub(crate) async fn all<T, F>(futures: impl IntoIterator<Item = F>) -> Result<Vec<T>>
 where
     F: Future<Output = Result<T>>,
@@ -21,9 +26,12 @@ where
     let Some(first) = waiting.next() else { return Ok(Vec::new()) };
     let Some(second) = waiting.next() else { return Ok(vec![first.await?]) };
     let mut waiting = [first, second].into_iter().chain(waiting);
-    let mut all = UnderWay { futures: Vec::new(), found: Vec::new() };
-    poll_fn(|context| all.poll(&mut waiting, context)).await?;
-    all.found.into_iter().map(|found| found.ok_or_else(no_result)).collect()
+    let mut all = UnderWay { futures: Vec::new(), found: Vec::new(), failed: None };
+    poll_fn(|context| all.poll(&mut waiting, context)).await;
+    match all.failed {
+        Some(error) => Err(error),
+        None => all.found.into_iter().map(|found| found.ok_or_else(no_result)).collect(),
+    }
 }
 
 /// What two futures come to.
@@ -58,6 +66,8 @@ struct UnderWay<T, F> {
     /// Each with its place among the results.
     futures: Vec<(usize, Pin<Box<F>>)>,
     found: Vec<Option<T>>,
+    /// The first error.
+    failed: Option<Error>,
 }
 
 /// Only the futures are pinned, each in its box.
@@ -68,36 +78,29 @@ impl<T, F: Future<Output = Result<T>>> UnderWay<T, F> {
         &mut self,
         waiting: &mut impl Iterator<Item = F>,
         context: &mut Context<'_>,
-    ) -> Poll<Result<()>> {
-        let begun = std::mem::take(&mut self.futures);
-        for (place, future) in begun {
-            self.poll_one(place, future, context)?;
+    ) -> Poll<()> {
+        for (place, future) in std::mem::take(&mut self.futures) {
+            self.poll_one(place, future, context);
         }
-        while self.futures.len() < CONCURRENT {
+        while self.failed.is_none() && self.futures.len() < CONCURRENT {
             let Some(future) = waiting.next() else { break };
             let place = self.found.len();
             self.found.push(None);
-            self.poll_one(place, Box::pin(future), context)?;
+            self.poll_one(place, Box::pin(future), context);
         }
-        if self.futures.is_empty() { Poll::Ready(Ok(())) } else { Poll::Pending }
+        if self.futures.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    fn poll_one(
-        &mut self,
-        place: usize,
-        mut future: Pin<Box<F>>,
-        context: &mut Context<'_>,
-    ) -> Result<()> {
+    fn poll_one(&mut self, place: usize, mut future: Pin<Box<F>>, context: &mut Context<'_>) {
         match future.as_mut().poll(context) {
             Poll::Pending => self.futures.push((place, future)),
-            Poll::Ready(found) => {
-                let found = found?;
+            Poll::Ready(Err(error)) => self.failed = self.failed.take().or(Some(error)),
+            Poll::Ready(Ok(found)) => {
                 if let Some(place) = self.found.get_mut(place) {
                     *place = Some(found);
                 }
             }
         }
-        Ok(())
     }
 }
 
@@ -157,5 +160,26 @@ mod tests {
         let futures = (998..2_000).map(|i| after(0, begun.clone(), i));
         assert!(ready(all(futures)).is_err());
         assert_eq!(begun.get(), 2);
+    }
+
+    #[test]
+    fn after_an_error_those_under_way_end() {
+        let (begun, ended) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+        let futures = (990..1_020).map(|i| {
+            let (work, ended) = (after(usize::from(i != 999) * 3, begun.clone(), i), ended.clone());
+            async move {
+                let found = work.await;
+                ended.set(ended.get() + 1);
+                found
+            }
+        });
+        let mut work = Box::pin(all(futures));
+        let mut poll = || work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        for _ in 0..3 {
+            assert!(poll().is_pending());
+        }
+        assert!(matches!(poll(), Poll::Ready(Err(_))));
+        // The tenth failed at once; nine were before it.
+        assert_eq!((begun.get(), ended.get()), (10, 10));
     }
 }
