@@ -146,19 +146,21 @@ def test_reports_of_tables(tmp_path: Path) -> None:
 
 
 def test_zone_maps_leave_out_rows_of_tables(tmp_path: Path) -> None:
-    table = lancet.create_table({"id": np.arange(100_000)}, tmp_path / "t", max_rows_per_fragment=40_000)
-    table.append({"id": np.arange(100_000, 100_010)})
-    assert table.prune(lancet.col("id") == 41_000) == [range(40_000, 48_192)]
-    assert table.prune(lancet.col("id") > 100_010) == []
+    table = lancet.create_table({"id": np.arange(100_000)}, tmp_path / "t")
+    table.append({"id": np.arange(100_000, 200_000)})
+    assert table.prune(lancet.col("id") == 120_000) == [range(116_384, 124_576)]
+    assert table.prune(lancet.col("id").between(99_000, 101_000)) == [range(98_304, 108_192)]
+    assert table.prune(lancet.col("id") >= 200_000) == []
     # Zone maps count deleted rows, the numbers of rows do not.
     table.delete(lancet.col("id") < 1_000)
-    table.delete((lancet.col("id") >= 41_000) & (lancet.col("id") < 41_500))
-    [left] = table.prune(lancet.col("id") == 41_000)
-    assert left == range(39_000, 46_692)
+    table.delete((lancet.col("id") >= 120_000) & (lancet.col("id") < 120_500))
+    [left] = table.prune(lancet.col("id") == 120_000)
+    assert left == range(115_384, 123_076)
     rows = table.read(rows=left)["id"].to_numpy()
-    assert (rows[0], rows[-1]) == (40_000, 48_191)
-    for value in (1_000, 40_999, 41_500, 48_192, 99_999, 100_009):
-        [row] = np.flatnonzero(table.to_numpy()["id"] == value)
+    assert (rows[0], rows[-1]) == (116_384, 124_575)
+    ids = table.to_numpy()["id"]
+    for value in (1_000, 99_999, 100_000, 119_999, 120_500, 124_576, 199_999):
+        [row] = np.flatnonzero(ids == value)
         assert any(row in part for part in table.prune(lancet.col("id") == value))
     with pytest.raises(KeyError):
         table.prune(lancet.col("nothing") == 1)
