@@ -2,14 +2,18 @@
 
     python measure.py                     all of it; --quick for smaller tables and fewer repeats
     python measure.py --wheel lancet_io-*.whl --json results.json
+    python measure.py --only "take 32" --tables E --json results.json     a part, added to the figures that are there
+    python measure.py --only nothing --json results.json --report measure.md      what is there, as a text
     python measure.py --forks 1000        only: forks after use, and whether one hangs
 
 It needs numpy, pyarrow, and of the peers those that are to be measured: one that is not installed is left out. What it prints is
 a table of Markdown for `bench/RESULTS.md`; behind the peers stand the time, or the memory, of lancet as a share of pylance's
 and of the best peer's, and the aims where there are such. A figure that could not be had is a dash, and why goes to stderr.
 
-Each figure is the median of several processes, which take turns; within one, of several calls after a first one. Files are in
-the page cache. Tables:
+Each figure is the median of several processes, which take turns; within one, of several calls after a first one, for two seconds
+at most but three calls at least. Files are in the page cache. Rows that are taken are drawn at random and asked for in the order
+of the file: lancet gives them in any order, pylance and vortex in no other. All give texts as strings and images as bytes to
+numpy, and vectors in two dimensions. Tables:
 
 | table | rows | columns |
 |---|---:|---|
@@ -44,6 +48,8 @@ AIMS = {
     "memory": (0.5, None),
     "loader": (5.0, None),
 }
+#: Calls of one process take so long together at most.
+MOST_SECONDS = 2
 OPERATIONS = ["open", "take 1", "take 32", "take 256", "read to pyarrow", "read to numpy", "memory"]
 
 
@@ -114,7 +120,7 @@ class Lancet:
         return self.file.read().to_pyarrow()
 
     def read_numpy(self) -> Any:
-        return self.file.read().to_numpy()
+        return self.file.to_numpy()
 
     def iterate(self) -> int:
         return sum(len(batch) for batch in self.file.scan())
@@ -160,8 +166,7 @@ class Pylance(Arrow):
         return self.file.num_rows()
 
     def take(self, rows: Any) -> Any:
-        # It takes rows in the order of the file only.
-        return self.file.take_rows(sorted(set(rows.tolist()))).to_table()
+        return self.file.take_rows(rows.tolist()).to_table()
 
     def read(self) -> Any:
         return self.file.read_all().to_table()
@@ -180,9 +185,7 @@ class Vortex(Arrow):
         return len(self.file)
 
     def take(self, rows: Any) -> Any:
-        import numpy as np
-
-        indices = self.vortex.array(self._arrow(np.unique(rows)))
+        indices = self.vortex.array(self._arrow(rows))
         return self.file.scan(indices=indices).read_all().to_arrow_table()
 
     @staticmethod
@@ -210,7 +213,6 @@ class Parquet(Arrow):
     def take(self, rows: Any) -> Any:
         import numpy as np
 
-        rows = np.sort(rows)
         groups = rows // 4_096
         found = self.file.read_row_groups(np.unique(groups).tolist())
         starts = {group: 4_096 * at for at, group in enumerate(np.unique(groups).tolist())}
@@ -246,12 +248,12 @@ def operation(peer: str, path: str, what: str, repeats: int) -> dict[str, float]
         return {"mb": resident(), "before": before}
     # Opened again for every read: some keep what they have read.
     if what == "read to pyarrow":
-        return median(lambda: reader(path).read(), max(2, repeats // 10))
+        return median(lambda: reader(path).read(), max(3, repeats // 4))
     if what == "read to numpy":
-        return median(lambda: reader(path).read_numpy(), max(2, repeats // 10))
+        return median(lambda: reader(path).read_numpy(), max(3, repeats // 4))
     count = int(what.split()[1])
     rng, total = np.random.default_rng(os.getpid()), opened.rows()
-    draws = [rng.choice(total, count, replace=False) for _ in range(repeats + 1)]
+    draws = [np.sort(rng.choice(total, count, replace=False)) for _ in range(repeats + 1)]
     turns = iter(draws)
     take = (lambda: opened.to_numpy(opened.take(next(turns)))) if count == 256 else (lambda: opened.take(next(turns)))
     return median(take, repeats)
@@ -259,8 +261,8 @@ def operation(peer: str, path: str, what: str, repeats: int) -> dict[str, float]
 
 def median(call: Any, repeats: int) -> dict[str, float]:
     call()
-    times = []
-    for _ in range(repeats):
+    times: list[float] = []
+    while len(times) < repeats and (sum(times) < MOST_SECONDS or len(times) < 3):
         start = time.perf_counter()
         kept = call()
         times.append(time.perf_counter() - start)
@@ -297,10 +299,11 @@ def work(peer: str, path: str, opened: Any, number: int, seconds: float, queue: 
     if opened is not None:
         reader.file = opened._with_threads(1)
     rng, total = np.random.default_rng(number), reader.rows()
-    reader.to_numpy(reader.take(rng.choice(total, 256)))
+    draw = lambda: np.sort(rng.choice(total, 256, replace=False))  # noqa: E731
+    reader.to_numpy(reader.take(draw()))
     rows, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
-        reader.to_numpy(reader.take(rng.choice(total, 256)))
+        reader.to_numpy(reader.take(draw()))
         rows += 256
     queue.put(rows / (time.perf_counter() - start))
 
@@ -398,15 +401,19 @@ def middle(results: list[dict[str, float]]) -> dict[str, float]:
     return {key: statistics.median(result[key] for result in found) for key in (found[0] if found else {})}
 
 
-def measure(options: argparse.Namespace) -> dict[str, Any]:
+def measure(options: argparse.Namespace, results: dict[str, Any]) -> None:
+    """Adds what is asked for to the results."""
     place = folder(options.quick, sorted({*options.tables, "E", "T"}), options.peers)
-    turns, repeats = (2, 10) if options.quick else (5, 40)
-    results: dict[str, Any] = {"import": {}, "loader": {}}
-    for peer in options.peers:
+    turns, repeats = (2, 10) if options.quick else (3, 40)
+    wanted = options.only or ["import", *OPERATIONS, "loader", "forks"]
+    if "import" in wanted:
         # The first of them brings the files into the page cache.
-        results["import"][peer] = middle([fresh("import", MODULES[peer]) for _ in range(turns + 1)][1:])
+        found = {peer: middle([fresh("import", MODULES[peer]) for _ in range(turns + 1)][1:]) for peer in options.peers}
+        results["import"] = found
     for name in options.tables:
         for what in OPERATIONS:
+            if what not in wanted:
+                continue
             rounds: dict[str, list[dict[str, float]]] = {peer: [] for peer in options.peers}
             for _ in range(turns):
                 for peer in options.peers:
@@ -414,14 +421,23 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                     rounds[peer].append(fresh("operation", peer, path, what, repeats))
             results[f"{what}, {name}"] = {peer: middle(found) for peer, found in rounds.items()}
             print(f"{what}, {name}: {results[f'{what}, {name}']}", file=sys.stderr)
-    for peer in options.peers:
-        path = place / f"E.{ENDINGS[peer]}"
-        rates = [fresh("loader", peer, path, 1 if options.quick else 5) for _ in range(1 if options.quick else 3)]
-        results["loader"][peer] = middle(rates)
-    results["forks"] = fresh("forks", place / "T.lance", 20 if options.quick else 1_000)
+    if "loader" in wanted:
+        rounds = {peer: [] for peer in options.peers}
+        for _ in range(1 if options.quick else 3):
+            for peer in options.peers:
+                path = place / f"E.{ENDINGS[peer]}"
+                rounds[peer].append(fresh("loader", peer, path, 1 if options.quick else 3))
+        results["loader"] = {peer: middle(found) for peer, found in rounds.items()}
+    if "forks" in wanted:
+        results["forks"] = fresh("forks", place / "T.lance", 20 if options.quick else 1_000)
     if options.wheel:
         results["wheel"] = {"mb": os.path.getsize(options.wheel) / 1e6}
-    return results
+
+
+def ordered(results: dict[str, Any]) -> dict[str, Any]:
+    """The results in the order of a whole run, whichever part was measured last."""
+    names = ["import", *(f"{what}, {name}" for name in TABLES for what in OPERATIONS), "loader", "forks", "wheel"]
+    return {name: results[name] for name in names if name in results}
 
 
 UNITS = {"ms": "ms", "mb": "MB", "rows_per_s": "rows/s"}
@@ -470,7 +486,9 @@ def main() -> None:
     parser.add_argument("--peers", nargs="+", default=PEERS, choices=PEERS)
     parser.add_argument("--tables", nargs="+", default=TABLES, choices=TABLES)
     parser.add_argument("--wheel", help="the wheel whose size is told")
-    parser.add_argument("--json", help="where the figures go, too")
+    parser.add_argument("--json", help="where the figures go, too; those that are there stay, unless they are measured again")
+    parser.add_argument("--only", nargs="+", help="only these operations, or import, loader, forks, nothing")
+    parser.add_argument("--report", help="where the table goes, too")
     parser.add_argument("--forks", type=int, help="only so many forks after use")
     parser.add_argument("--one", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -481,10 +499,16 @@ def main() -> None:
         print(fresh("forks", folder(options.quick, ["T"], ["lancet"]) / "T.lance", options.forks))
         return
     options.peers = installed(options.peers)
-    results = measure(options)
-    if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1))
-    print(shown(results, options.peers))
+    kept = Path(options.json) if options.json else None
+    results: dict[str, Any] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    measure(options, results)
+    results = ordered(results)
+    if kept:
+        kept.write_text(json.dumps(results, indent=1))
+    text = shown(results, options.peers)
+    if options.report:
+        Path(options.report).write_text(text + "\n")
+    print(text)
 
 
 if __name__ == "__main__":

@@ -523,14 +523,16 @@ def _to_numpy(numpy: types.ModuleType, core: _lancet.Column) -> Any:
     arrays = [numpy.asarray(tensor) for tensor in tensors]
     array = arrays[0] if len(arrays) == 1 else numpy.concatenate(arrays)
     validity = core.validity()
-    if validity is None:
-        return array
-    valid = numpy.asarray(validity)
+    return array if validity is None else with_nulls(numpy, array, numpy.asarray(validity))
+
+
+def with_nulls(numpy: types.ModuleType, array: Any, valid: Any) -> Any:
+    """An array with what stands for null where there is no value; it may be the same one."""
     if array.dtype.kind == "b":
         array = array.astype(object)
         array[~valid] = None
     elif array.dtype.kind in "Mm":
-        array = array.copy()
+        array = array if array.flags.writeable else array.copy()
         array[~valid] = "NaT"
     else:
         array = array.astype(array.dtype if array.dtype.kind == "f" else "f8")
@@ -540,13 +542,18 @@ def _to_numpy(numpy: types.ModuleType, core: _lancet.Column) -> Any:
 
 def _objects(numpy: types.ModuleType, core: _lancet.Column) -> Any:
     array = numpy.empty(len(core), dtype=object)
+    put_objects(numpy, core, array, 0)
+    return array
+
+
+def put_objects(numpy: types.ModuleType, core: _lancet.Column, array: Any, at: int) -> None:
+    """Puts values that are no numbers into an array of objects, from a place on."""
     lists = core.lists()
     if lists is None:
-        array[:] = core.to_pylist()
-    else:
-        for index, part in enumerate(lists):
-            array[index] = None if part is None else _to_numpy(numpy, part)
-    return array
+        core.put_objects(array, at)
+        return
+    for index, part in enumerate(lists, at):
+        array[index] = None if part is None else _to_numpy(numpy, part)
 
 
 def _to_torch(torch: types.ModuleType, column: Column, or_list: bool = False) -> Any:

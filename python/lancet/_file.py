@@ -31,7 +31,7 @@ def open(
     zone_maps: bool = True,
     threads: int | None = None,
 ) -> File:
-    """Opens a Lance file: a path, a URL, bytes, or an object with `seek` and `read`.
+    """Opens a Lance file: a path, a URL, bytes, an object with `seek` and `read`, or a store of obstore and a path in it.
 
     >>> with lancet.open("cities.lance") as file:
     ...     print(file.num_rows, file.version)
@@ -42,6 +42,7 @@ def open(
     row: for files of strangers, whose maps may lie. `threads` is how many may work on a read, 1 for this one only; by default
     one for each core. What objects and stores read is decoded by one.
 
+    `lancet.open((store, path))` reads from any object with `head` and `get_ranges` as obstore's stores have them.
     URLs (`s3://`, `gs://`, `az://`, `https://`) need `pip install 'lancet-io[cloud]'`; `storage_options` are keys, regions
     and endpoints, for `http://` and `https://` options of the client such as `timeout` and `allow_http`. After a fork they
     cannot be read: start workers by "spawn" or "forkserver".
@@ -140,14 +141,6 @@ class File(Readable):
         """The size of the file."""
         return self._core.file_bytes  # type: ignore[no-any-return]
 
-    def prune(self, filter: FilterLike) -> list[range]:
-        """The rows outside of which none matches, by the zone maps; those inside may match or not.
-
-        >>> lancet.open("numbers.lance").prune(lancet.col("n") == 10_000)
-        [range(8192, 16384)]
-        """
-        return [range(start, stop) for start, stop in self._core.prune(tree_of(filter))]
-
     def statistics(self, columns: Sequence[str] | None = None) -> dict[str, Statistics | None]:
         """The least and the greatest value of columns, and how many are null; None for a column without a zone map.
 
@@ -231,7 +224,7 @@ class Blobs:
         return [self._core.size(row) for row in rows]
 
     def read_ranges(self, ranges: Sequence[tuple[int, int, int]]) -> list[bytes]:
-        """Bytes of blobs: for each row, from start to stop. Those of a file are read together."""
+        """Bytes of blobs: for each row, from start to stop. They are found and read together."""
         self._check(row for row, _, _ in ranges)
         if any(start < 0 or stop < 0 for _, start, stop in ranges):
             raise ValueError("bytes of blobs are counted from the start, which is 0")

@@ -256,6 +256,14 @@ class Readable:
         count: int = self._core.scan(self._core.project([]), options).count()
         return count
 
+    def prune(self, filter: FilterLike) -> list[range]:
+        """The rows outside of which none matches, by the zone maps; those inside may match or not.
+
+        >>> lancet.open("numbers.lance").prune(lancet.col("n") == 10_000)
+        [range(8192, 16384)]
+        """
+        return [range(start, stop) for start, stop in self._core.prune(tree_of(filter))]
+
     if TYPE_CHECKING:
 
         @overload
@@ -312,8 +320,12 @@ class Readable:
         return self.read().to_pandas()
 
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
-        """All columns as arrays of numpy, by their names."""
-        return self.read().to_numpy()
+        """All columns as arrays of numpy, by their names; see `Column.to_numpy`."""
+        from lancet._gather import BATCH_ROWS, gathered
+
+        rows = self.num_rows
+        found = gathered(self.scan(batch_rows=BATCH_ROWS), rows)
+        return self.read().to_numpy() if found is None else found
 
     def to_hf(self) -> Any:
         """All rows as a `datasets.Dataset` of Hugging Face; `lancet.huggingface.iterable` reads them as they come."""

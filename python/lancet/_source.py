@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, BinaryIO, Union
 
-    #: What can be opened: paths, URLs, bytes, and files that can seek.
-    Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO]
+    #: What can be opened: paths, URLs, bytes, files that can seek, and a store of obstore with a path in it.
+    Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, tuple[Any, str]]
 
 Ranges = "list[tuple[int, int]]"
 
@@ -201,6 +201,45 @@ class StoreSource:
         return self.url
 
 
+class GivenStoreSource:
+    """A file in a store that the caller has made: an object with `head` and `get_ranges`, as those of obstore have them.
+
+    It must stay what it was when it was first opened.
+    """
+
+    __slots__ = ("path", "state", "store")
+
+    def __init__(self, store: Any, path: str, state: tuple[int, str | None] | None = None) -> None:
+        self.store, self.path, self.state = store, path, state
+
+    def open(self, options: Mapping[str, Any]) -> _lancet.Reader:
+        found = self._asked("head")
+        state = (found["size"], found.get("e_tag"))
+        if self.state is not None and self.state != state:
+            from lancet._errors import Error
+
+            raise Error(f"{self.path} has changed since it was opened; open it again")
+        self.state = state
+        return _lancet.Reader.from_object(self, state[0], dict(options))
+
+    def read_ranges(self, ranges: list[tuple[int, int]]) -> list[bytes]:
+        """Bytes from start to end, for each pair: one request asks for all."""
+        starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
+        return [bytes(part) for part in self._asked("get_ranges", starts=starts, ends=ends)]
+
+    def _asked(self, request: str, **arguments: Any) -> Any:
+        """What the store answers. Those of obstore have threads, which a child would wait for."""
+        if type(self.store).__module__.partition(".")[0] == "obstore":
+            _check_store_process(self.path)
+        return getattr(self.store, request)(self.path, **arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GivenStoreSource, (self.store, self.path, self.state)
+
+    def __repr__(self) -> str:
+        return f"{self.path} in {self.store!r}"
+
+
 #: The process in which obstore was first used: its threads are there, and a child would wait for them for ever.
 _store_process: int | None = None
 
@@ -249,6 +288,11 @@ def source_of(source: Any, storage_options: Mapping[str, str] | None) -> Any:
         return BytesSource(source if isinstance(source, bytes) else bytes(source))
     if hasattr(source, "seek") and hasattr(source, "read"):
         return ObjectSource(source)
+    if isinstance(source, tuple) and len(source) == 2 and isinstance(source[1], str):
+        store, path = source
+        if hasattr(store, "get_ranges") and hasattr(store, "head"):
+            return GivenStoreSource(store, path)
     raise TypeError(
-        f"a file is a path, a URL, bytes or an object with `seek` and `read`, not a value of type {type(source).__name__}"
+        "a file is a path, a URL, bytes, an object with `seek` and `read`, or a pair of a store with `head` and `get_ranges` and a "
+        f"path in it, not a value of type {type(source).__name__}"
     )

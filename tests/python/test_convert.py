@@ -453,3 +453,56 @@ def test_equal_tables() -> None:
     assert lancet.Table({"f": [0.5, float("nan")]}) == lancet.Table({"f": [0.5, float("nan")]})
     sliced = lancet.Table(pa.table({"x": [0, 1, 2, 3], "s": ["x", "a", None, "c"]}).slice(1))
     assert one == sliced
+
+
+def test_arrays_of_whole_files_are_those_of_their_rows(tmp_path: Path) -> None:
+    """However many batches are read: what a column is may be known only from a later one."""
+    count = 150_000
+    rng = np.random.default_rng(3)
+    late = [None if row == 140_000 else row for row in range(count)]
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(rng.random(count * 2)), 2)
+    table = pa.table(
+        {
+            "int": range(count),
+            "int with a null": late,
+            "float with nulls": pa.array(rng.random(count), mask=rng.random(count) < 0.1),
+            "bool": rng.random(count) < 0.5,
+            "bool with nulls": pa.array(rng.random(count) < 0.5, mask=rng.random(count) < 0.1),
+            "day": pa.array([None if row == 0 else row % 20_000 for row in range(count)], pa.date32()),
+            "time": pa.array(late, pa.timestamp("us")),
+            "word": pa.array([None if row % 7 == 0 else f"word {row % 100}" for row in range(count)]),
+            "text": [f"text {row}" for row in range(count)],
+            "bytes": [b"%d" % row for row in range(count)],
+            "vector": vectors,
+            "list": pa.array([[row, row] if row % 3 else [] for row in range(count)], pa.list_(pa.int32())),
+        }
+    )
+    lancet.write_table(table, tmp_path / "many.lance")
+    file = lancet.open(tmp_path / "many.lance")
+    found, wanted = file.to_numpy(), file.read().to_numpy()
+    assert list(found) == table.column_names
+    for name, array in found.items():
+        other = wanted[name]
+        assert array.dtype == other.dtype and array.shape == other.shape, name
+        if name == "list":
+            assert all(np.array_equal(one, another) for one, another in zip(array, other))
+        elif array.dtype == object:
+            assert array.tolist() == other.tolist() == table[name].to_pylist(), name
+        else:
+            np.testing.assert_array_equal(array, other, err_msg=name)
+    assert all(array.flags.writeable for array in found.values())
+    # An item that is null in a vector of a late batch makes objects of all.
+    items = rng.random(count * 2).tolist()
+    items[-1] = None
+    table = pa.table({"vector": pa.FixedSizeListArray.from_arrays(pa.array(items), 2)})
+    lancet.write_table(table, tmp_path / "null item.lance")
+    array = lancet.open(tmp_path / "null item.lance").to_numpy()["vector"]
+    assert array.dtype == object and len(array) == count and list(array[0]) == items[:2]
+    assert lancet.open(written(cities().slice(0, 0))).to_numpy()["name"].shape == (0,)
+
+
+def test_texts_that_repeat_are_what_they_were() -> None:
+    words = [f"{row % 3_000}" if row % 4 else None for row in range(9_000)] + ["a" * 65, "a" * 65, "", "é", "\0", "\0\0"]
+    for kind in (pa.string(), pa.large_string(), pa.string_view()):
+        column = lancet.Table(pa.table({"word": pa.array(words, kind)}))["word"]
+        assert column.to_pylist() == words and column.to_numpy().tolist() == words

@@ -122,6 +122,39 @@ def test_object_stores(monkeypatch: pytest.MonkeyPatch) -> None:
         lancet.open(written(cities()), storage_options={"a": "b"})
 
 
+def test_stores_that_were_made_before(tmp_path: Path) -> None:
+    """A store of obstore, and any object that has as much of it as is used."""
+    from obstore.store import LocalStore, MemoryStore
+
+    (tmp_path / "c.lance").write_bytes(written(cities()))
+
+    class Mine:
+        asked: ClassVar[list[str]] = []
+
+        def head(self, path: str) -> dict[str, Any]:
+            return {"size": (tmp_path / path).stat().st_size}
+
+        def get_ranges(self, path: str, *, starts: list[int], ends: list[int]) -> list[memoryview]:
+            self.asked.append(path)
+            data = (tmp_path / path).read_bytes()
+            return [memoryview(data)[start:end] for start, end in zip(starts, ends)]
+
+    memory = MemoryStore()
+    memory.put("c.lance", written(cities()))
+    for store in (Mine(), LocalStore(tmp_path), memory):
+        file = lancet.open((store, "c.lance"))
+        assert file.read().to_pyarrow().equals(cities())
+        assert file.take([4, 0])["name"].to_pylist() == ["Turin", "Basel"]
+    assert set(Mine.asked) == {"c.lance"} and file.path is None
+    again = pickle.loads(pickle.dumps(lancet.open((LocalStore(tmp_path), "c.lance"))))
+    assert again.num_rows == 5
+    lancet.write_table(cities().slice(1), tmp_path / "c.lance")
+    with pytest.raises(lancet.Error, match="has changed since"):
+        pickle.loads(pickle.dumps(again))
+    with pytest.raises(TypeError, match="a pair of a store"):
+        lancet.open((object(), "c.lance"))
+
+
 def test_objects_that_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     import obstore.store
 
@@ -202,7 +235,14 @@ def test_options_of_web_servers() -> None:
 def test_conditions_for_ray(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With as much of Ray as it takes."""
     ray, data, block = (types.ModuleType(name) for name in ("ray", "ray.data", "ray.data.block"))
-    data.Datasource, data.ReadTask, data.read_datasource = object, lambda read, _: read, lambda source: source  # type: ignore[attr-defined]
+
+    class Datasource:
+        predicate: Any = None
+
+        def get_current_predicate(self) -> Any:
+            return self.predicate
+
+    data.Datasource, data.ReadTask, data.read_datasource = Datasource, lambda read, _: read, lambda source: source  # type: ignore[attr-defined]
     block.BlockMetadata = dict  # type: ignore[attr-defined]
     for module in (ray, data, block):
         monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -213,6 +253,35 @@ def test_conditions_for_ray(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         source = lancet.ray.read_lancet(path, columns=["id"], filter=condition)
         found = [row for read in source.get_read_tasks(3) for table in read() for row in table["id"].to_pylist()]
         assert found == list(range(49_990, 50_000))
+
+    # Expressions of Ray as far as they are looked at.
+    def column(name: str) -> Any:
+        return types.SimpleNamespace(name=name)
+
+    def joined(op: str, left: Any, right: Any) -> Any:
+        right = right if isinstance(right, types.SimpleNamespace) else types.SimpleNamespace(value=right)
+        return types.SimpleNamespace(op=types.SimpleNamespace(value=op), left=left, right=right)
+
+    def known(op: str, operand: Any) -> Any:
+        return types.SimpleNamespace(op=types.SimpleNamespace(value=op), operand=operand)
+
+    late, third = joined("ge", column("id"), 49_990), joined("eq", joined("mod", column("id"), 3), 0)
+    cases = {
+        "(id >= 49990)": [late, joined("and", third, late), joined("le", types.SimpleNamespace(value=49_990), column("id"))],
+        "None": [third, joined("or", third, late), joined("gt", column("f32"), 0.5), joined("lt", column("f"), 0.0), known("not", late)],
+        "((id >= 49990) | (s is null))": [joined("or", late, known("is_null", column("s")))],
+        "(~(s is null) & (s != '007'))": [joined("and", known("is_not_null", column("s")), joined("ne", column("s"), "007"))],
+        "((f < 0.5) & (id in [1, 2]))": [joined("and", joined("lt", column("f"), 0.5), joined("in", column("id"), [1, 2]))],
+    }
+    kinds = lancet.ray._types(lancet.open(path))
+    for shown, predicates in cases.items():
+        for predicate in predicates:
+            assert repr(lancet.ray.weaker(predicate, kinds)) == shown
+    source = lancet.ray.read_lancet(path, columns=["id"], filter=lancet.col("id") >= 20)
+    source.predicate = joined("and", third, late)
+    source.predicate.to_pyarrow = lambda: (pa.compute.field("id") >= 49_990) & (pa.compute.field("id") <= 49_992)
+    found = [row for read in source.get_read_tasks(3) for table in read() for row in table["id"].to_pylist()]
+    assert source.supports_predicate_pushdown() and found == [49_990, 49_991, 49_992]
     monkeypatch.delitem(sys.modules, "lancet.ray")
 
 
@@ -222,3 +291,8 @@ def test_ray(path: Path) -> None:
 
     dataset = lancet.ray.read_lancet(path, columns=["id"], filter=lancet.col("id") >= 49_990)
     assert sorted(row["id"] for row in dataset.take_all()) == list(range(49_990, 50_000))
+    from ray.data.expressions import col
+
+    dataset = lancet.ray.read_lancet(path, columns=["id", "f"]).filter(expr=(col("id") >= 49_990) & (col("f") * 2 > 0))
+    wanted = lancet.open(path).read(filter=(lancet.col("id") >= 49_990) & (lancet.col("f") > 0)).to_pylist()
+    assert sorted(row["id"] for row in dataset.take_all()) == [row["id"] for row in wanted]

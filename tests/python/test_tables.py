@@ -143,3 +143,39 @@ def test_reports_of_tables(tmp_path: Path) -> None:
     assert {file.name for fragment in report.fragments for file in fragment.files} == {file.name for file in files}
     assert [column.name for column in report.columns] == ["id", "t", "s.x"]
     assert json.loads(json.dumps(report.to_dict()))["num_rows"] == 39_999
+
+
+def test_zone_maps_leave_out_rows_of_tables(tmp_path: Path) -> None:
+    table = lancet.create_table({"id": np.arange(100_000)}, tmp_path / "t")
+    table.append({"id": np.arange(100_000, 200_000)})
+    assert table.prune(lancet.col("id") == 120_000) == [range(116_384, 124_576)]
+    assert table.prune(lancet.col("id").between(99_000, 101_000)) == [range(98_304, 108_192)]
+    assert table.prune(lancet.col("id") >= 200_000) == []
+    # Zone maps count deleted rows, the numbers of rows do not.
+    table.delete(lancet.col("id") < 1_000)
+    table.delete((lancet.col("id") >= 120_000) & (lancet.col("id") < 120_500))
+    [left] = table.prune(lancet.col("id") == 120_000)
+    assert left == range(115_384, 123_076)
+    rows = table.read(rows=left)["id"].to_numpy()
+    assert (rows[0], rows[-1]) == (116_384, 124_575)
+    ids = table.to_numpy()["id"]
+    for value in (1_000, 99_999, 100_000, 119_999, 120_500, 124_576, 199_999):
+        [row] = np.flatnonzero(ids == value)
+        assert any(row in part for part in table.prune(lancet.col("id") == value))
+    with pytest.raises(KeyError):
+        table.prune(lancet.col("nothing") == 1)
+
+
+def test_ranges_of_blobs_of_tables(tmp_path: Path) -> None:
+    field = pa.field("photo", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    values = [None if row % 5 == 3 else bytes([row]) * (row + 1) * 100 for row in range(40)]
+    lance.write_dataset(pa.table({"photo": values[:25]}, schema=pa.schema([field])), tmp_path / "t")
+    lance.write_dataset(pa.table({"photo": values[25:]}, schema=pa.schema([field])), tmp_path / "t", mode="append")
+    blobs = lancet.open_table(tmp_path / "t").blobs("photo")
+    wanted = [(39, 0, 4_000), (0, 10, 20), (24, 5, 5), (39, 17, 3_000), (26, 1, 2), (1, 0, 200)]
+    assert blobs.read_ranges(wanted) == [values[row][start:stop] for row, start, stop in wanted]
+    assert blobs.read_ranges([]) == []
+    with pytest.raises(ValueError, match="row 28 is null"):
+        blobs.read_ranges([(0, 0, 1), (28, 0, 1)])
+    with pytest.raises(ValueError, match="outside the blob of row 26: 2700 bytes"):
+        blobs.read_ranges([(0, 0, 1), (26, 0, 2_701)])

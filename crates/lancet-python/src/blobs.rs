@@ -67,7 +67,7 @@ impl Blobs {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Bytes of blobs, for each row from start to stop. Those of a file are read together.
+    /// Bytes of blobs, for each row from start to stop, which are read together.
     fn read_ranges<'py>(
         &self,
         py: Python<'py>,
@@ -77,10 +77,7 @@ impl Blobs {
         let ranges: Vec<_> = ranges.into_iter().map(|(row, from, to)| (row, from..to)).collect();
         let parts = match self.inner.clone() {
             Inner::File(blobs) => run_long(py, move || blobs.read_ranges(&ranges))?,
-            Inner::Table(blobs) => run_long(py, move || {
-                let read = |(row, range)| blobs.read(row, range);
-                ranges.into_iter().map(read).collect::<lancet_table::Result<Vec<_>>>()
-            })?,
+            Inner::Table(blobs) => run_long(py, move || blobs.read_ranges(&ranges))?,
         };
         Ok(parts.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
     }

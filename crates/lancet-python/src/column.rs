@@ -12,6 +12,7 @@ use pyo3::types::{PyList, PyTuple};
 use crate::capsules::array_out;
 use crate::errors::{OrRaise, unknown_column};
 use crate::memory::Memory;
+use crate::object_array::put_objects;
 use crate::tensor::{Tensor, flags, tensor};
 use crate::values::objects;
 use crate::work::run;
@@ -126,6 +127,15 @@ impl Column {
             all.extend(objects(py, array)?);
         }
         PyList::new(py, all)
+    }
+
+    /// Puts its values as objects of Python into an array of numpy, from a place on.
+    fn put_objects(&self, py: Python<'_>, target: &Bound<'_, PyAny>, at: usize) -> PyResult<()> {
+        let mut at = at;
+        for array in &self.arrays {
+            at = put_objects(target, at, objects(py, array)?)?;
+        }
+        Ok(())
     }
 
     /// The lists of a column of lists, each as a column of its own; none for other types. Null lists are `None`.

@@ -14,7 +14,7 @@
 //! | `columns`, `typed` | columns out of arrays and lists of Python; out of values, as a type has them |
 //! | `parts` | rows that come in several parts |
 //! | `tensor` | numbers of a column as numpy and DLPack have them, without a copy |
-//! | `values` | values as objects of Python |
+//! | `values`, `object_array` | values as objects of Python; such objects in arrays of numpy |
 //! | `rows` | numbers and ranges of rows, from what Python has |
 //! | `literals`, `filter` | conditions, from what Python has |
 //! | `options`, `source` | how files are read; bytes that objects of Python give |
@@ -37,6 +37,7 @@ mod imported;
 mod literals;
 mod memory;
 mod merge;
+mod object_array;
 mod options;
 mod parts;
 mod program;

@@ -291,6 +291,14 @@ impl TableReader {
         Ok(Batches::new(Source::Table(run(py, || scan.build())?), is_slow, Memory::Own))
     }
 
+    /// The rows outside of which none matches, as pairs.
+    fn prune(&self, py: Python<'_>, tree: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
+        let (filter, table) = (self.filter(tree)?, self.inner.clone());
+        // It opens the files of all fragments.
+        let left = run_long(py, move || table.prune(&filter))?;
+        Ok(left.iter().map(|rows| (rows.start, rows.end)).collect())
+    }
+
     fn blobs(&self, py: Python<'_>, column: String) -> PyResult<Blobs> {
         self.inner.project([&column]).or_unknown_column()?;
         Ok(Blobs::of_table(run(py, || self.inner.blobs(&column))?, self.num_rows))

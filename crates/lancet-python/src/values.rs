@@ -38,9 +38,9 @@ pub(crate) fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Vec<Bo
         }
         D::Float32 => numbers::<Float32Type>(py, array),
         D::Float64 => numbers::<Float64Type>(py, array),
-        D::Utf8 => each(py, array.as_string::<i32>().iter()),
-        D::LargeUtf8 => each(py, array.as_string::<i64>().iter()),
-        D::Utf8View => each(py, array.as_string_view().iter()),
+        D::Utf8 => Ok(texts(py, array.as_string::<i32>().iter())),
+        D::LargeUtf8 => Ok(texts(py, array.as_string::<i64>().iter())),
+        D::Utf8View => Ok(texts(py, array.as_string_view().iter())),
         D::Binary => bytes(py, array.as_binary::<i32>().iter()),
         D::LargeBinary => bytes(py, array.as_binary::<i64>().iter()),
         D::BinaryView => bytes(py, array.as_binary_view().iter()),
@@ -89,6 +89,62 @@ fn bytes<'py, 'a>(
     values: impl Iterator<Item = Option<&'a [u8]>>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     each(py, values.map(|value| value.map(|value| PyBytes::new(py, value))))
+}
+
+/// A text is looked for among so many at most.
+const KNOWN_TEXTS: usize = 1 << 14;
+/// Longer ones seldom come twice.
+const MAX_KNOWN_BYTES: usize = 64;
+/// After so many texts it is known whether they repeat.
+const TRIED: usize = 2048;
+
+/// Texts. Those that come again are one object, as they are never changed: it takes 10 ns instead of 45 to find it again.
+fn texts<'py, 'a>(
+    py: Python<'py>,
+    values: impl ExactSizeIterator<Item = Option<&'a str>>,
+) -> Vec<Bound<'py, PyAny>> {
+    let mut known: Vec<Option<(&str, Bound<'py, PyAny>)>> = Vec::new();
+    if values.len() > TRIED {
+        known.resize((values.len() / 2).next_power_of_two().min(KNOWN_TEXTS), None);
+    }
+    let (mut tried, mut found) = (0_usize, 0_usize);
+    let text = |value: Option<&'a str>| {
+        let Some(value) = value else { return py.None().into_bound(py) };
+        let made = || PyString::new(py, value).into_any();
+        if known.is_empty() || value.len() > MAX_KNOWN_BYTES {
+            return made();
+        }
+        tried = tried.saturating_add(1);
+        if tried == TRIED && found < TRIED / 4 {
+            known.clear();
+            return made();
+        }
+        let place = hash(value.as_bytes()) as usize % known.len().max(1);
+        match known.get_mut(place) {
+            Some(Some((text, object))) if *text == value => {
+                found = found.saturating_add(1);
+                object.clone()
+            }
+            Some(slot) => {
+                let object = made();
+                *slot = Some((value, object.clone()));
+                object
+            }
+            None => made(),
+        }
+    };
+    values.map(text).collect()
+}
+
+/// A number for some bytes, which differs for most others.
+fn hash(bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let hash =
+        words.iter().fold(bytes.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let last = rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    mix(hash, last) >> 32
 }
 
 /// A function of `lancet._values`.

@@ -192,6 +192,10 @@ pub(crate) fn outside(path: &Path, size: u64, position: u64, blob: u64) -> Error
     Problem::Corrupt(rule).in_file(&shown(path))
 }
 
+fn outside_blob(row: u64, size: u64) -> Error {
+    Error::Invalid(format!("the range lies outside the blob of row {row}: {size} bytes"))
+}
+
 /// The blobs of one column of a table: found by the number of their row, read by ranges of bytes.
 ///
 /// [`Table::blobs`] makes one.
@@ -224,6 +228,20 @@ impl TableBlobs {
     pub fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Result<Bytes> {
         ready(self.0.read(row, range.start_bound().cloned(), range.end_bound().cloned()))
     }
+
+    /// Bytes of blobs of some rows, which are found and read together; they must fit into the memory limit together.
+    pub fn read_ranges(&self, ranges: &[(u64, Range<u64>)]) -> Result<Vec<Bytes>> {
+        ready(self.0.read_ranges(ranges))
+    }
+}
+
+/// A blob, and the data file that says where it lies.
+type Found<S> = (Arc<OpenData<S>>, FoundBlob);
+
+/// What is wanted of one file: the data file that tells, and each span with its place among all that are wanted.
+struct Wanted<S: Storage> {
+    file: Arc<OpenData<S>>,
+    spans: Vec<(usize, Span)>,
 }
 
 /// A blob, found.
@@ -276,9 +294,7 @@ impl<S: Storage> BlobReads<S> {
             Bound::Unbounded => place.size,
         };
         if start > end || end > place.size {
-            let size = place.size;
-            let what = format!("the range lies outside the blob of row {row}: {size} bytes");
-            return Err(Error::Invalid(what));
+            return Err(outside_blob(row, place.size));
         }
         let needed = end.saturating_sub(start);
         if needed > self.reads.memory_limit {
@@ -293,40 +309,143 @@ impl<S: Storage> BlobReads<S> {
         Ok(bytes.into_iter().next().unwrap_or_default())
     }
 
+    /// Bytes of blobs of some rows, which are found and read together.
+    pub(crate) async fn read_ranges(&self, ranges: &[(u64, Range<u64>)]) -> Result<Vec<Bytes>> {
+        let lengths = ranges.iter().map(|(_, range)| range.end.saturating_sub(range.start));
+        let needed = lengths.fold(0, u64::saturating_add);
+        let rows: Vec<u64> = ranges.iter().map(|(row, _)| *row).collect();
+        let mut files: BTreeMap<(PathBuf, Option<u32>), Wanted<S>> = BTreeMap::new();
+        for (at, (found, (row, range))) in
+            self.find_all(&rows).await?.into_iter().zip(ranges).enumerate()
+        {
+            let Some((file, blob)) = found else {
+                return Err(Error::invalid(format!(
+                    "the blob `{}` of row {row} is null",
+                    self.name
+                )));
+            };
+            let place = match blob {
+                FoundBlob::New(place) => place,
+                FoundBlob::Old(_, _, BlobDescription { position, size, kind: INLINE, .. }) => {
+                    Place { kind: INLINE, position, size, id: 0 }
+                }
+                FoundBlob::Old(.., other) => return Err(unsupported(&file, other.kind)),
+            };
+            if range.start > range.end || range.end > place.size {
+                return Err(outside_blob(*row, place.size));
+            }
+            if needed > self.reads.memory_limit {
+                let (file, limit) = (file.path.display().to_string(), self.reads.memory_limit);
+                return Err(Error::Limit { file, needed, limit, option: "memory_limit" });
+            }
+            let beside = match place.kind {
+                INLINE => None,
+                PACKED | DEDICATED => Some(place.id),
+                kind => return Err(unsupported(&file, kind)),
+            };
+            let span = span(&file, &place, range.clone())?;
+            if !span.is_empty() {
+                let key = (file.path.clone(), beside);
+                let wanted = files.entry(key).or_insert_with(|| Wanted { file, spans: Vec::new() });
+                wanted.spans.push((at, span));
+            }
+        }
+        let reads = files.into_iter().map(|((_, beside), Wanted { file, spans })| async move {
+            let (places, spans): (Vec<usize>, Vec<Span>) = spans.into_iter().unzip();
+            let bytes = match beside {
+                None => file.run(file.file().blob_bytes(spans)).await?,
+                Some(id) => {
+                    let path = side_file(&file.path, id);
+                    self.reads.files.storage.read_spans(&path, &spans).await?
+                }
+            };
+            Ok(places.into_iter().zip(bytes).collect::<Vec<_>>())
+        });
+        let mut all = vec![Bytes::new(); ranges.len()];
+        for (at, bytes) in together::all(reads).await?.into_iter().flatten() {
+            if let Some(place) = all.get_mut(at) {
+                *place = bytes;
+            }
+        }
+        Ok(all)
+    }
+
     /// Where the blob of a row lies, and the data file that says so; `None` for a null.
-    async fn find(&self, row: u64) -> Result<Option<(Arc<OpenData<S>>, FoundBlob)>> {
+    async fn find(&self, row: u64) -> Result<Option<Found<S>>> {
+        Ok(self.find_all(&[row]).await?.pop().flatten())
+    }
+
+    /// The same for some rows, in their order: those of one fragment are found together.
+    async fn find_all(&self, rows: &[u64]) -> Result<Vec<Option<Found<S>>>> {
         let starts = self.reads.starts().await?;
-        let Some((place, number)) = find_row(starts, row) else {
-            let num_rows = starts.last().copied().unwrap_or(0);
-            let what =
-                format!("row {row} is out of range: there are {num_rows} rows, counted from 0");
-            return Err(Error::Invalid(what));
-        };
-        let offset = self.reads.deletions(place).await?.nth_live(number);
+        let mut fragments: BTreeMap<usize, Vec<(usize, u64)>> = BTreeMap::new();
+        for (at, row) in rows.iter().enumerate() {
+            let Some((place, number)) = find_row(starts, *row) else {
+                let num_rows = starts.last().copied().unwrap_or(0);
+                let what =
+                    format!("row {row} is out of range: there are {num_rows} rows, counted from 0");
+                return Err(Error::Invalid(what));
+            };
+            fragments.entry(place).or_default().push((at, number));
+        }
+        let finds = fragments.into_iter().map(|(place, rows)| self.find_in(place, rows));
+        let mut all: Vec<_> = rows.iter().map(|_| None).collect();
+        for (at, found) in together::all(finds).await?.into_iter().flatten() {
+            if let Some(place) = all.get_mut(at) {
+                *place = found;
+            }
+        }
+        Ok(all)
+    }
+
+    /// The same for rows of one fragment: each with its place among all that are looked for, and its number.
+    async fn find_in(
+        &self,
+        place: usize,
+        rows: Vec<(usize, u64)>,
+    ) -> Result<Vec<(usize, Option<Found<S>>)>> {
+        let deletions = self.reads.deletions(place).await?;
+        let offset = |(at, number)| (at, deletions.nth_live(number));
+        let (places_of, offsets): (Vec<usize>, Vec<u64>) = rows.into_iter().map(offset).unzip();
         let Some((file, column)) = column_of(self.reads.snapshot.fragment(place)?, self.id) else {
-            return Ok(None);
+            return Ok(places_of.into_iter().map(|at| (at, None)).collect());
         };
         let file = self.reads.open(place, file).await?;
-        if self.kind == Kind::Blob {
+        let found: Vec<Option<FoundBlob>> = if self.kind == Kind::Blob {
             let request = file.file().blobs_of_column(column);
             let column = file.run(request.map_err(|error| file.error(error))?).await?;
-            let found = file.run(column.descriptions(&[offset])).await?.pop().flatten();
-            let found = found.map(|found| FoundBlob::Old(column, offset, found));
-            return Ok(found.map(|found| (file, found)));
-        }
+            let found = file.run(column.descriptions(&offsets)).await?.into_iter().zip(offsets);
+            found
+                .map(|(found, offset)| Some(FoundBlob::Old(column.clone(), offset, found?)))
+                .collect()
+        } else {
+            self.new_blobs(&file, column, offsets).await?
+        };
+        let found = found.into_iter().map(|found| Some((file.clone(), found?)));
+        Ok(places_of.into_iter().zip(found).collect())
+    }
+
+    /// The blobs of the second kind at some offsets of a file.
+    async fn new_blobs(
+        &self,
+        file: &OpenData<S>,
+        column: u32,
+        offsets: Vec<u64>,
+    ) -> Result<Vec<Option<FoundBlob>>> {
+        let mut valid = vec![true; offsets.len()];
         let projection = file.project(&[column], true)?;
-        let batch = file.read(&projection, Rows::List(vec![offset])).await?;
-        let Some(mut array) = batch.columns().first().cloned() else { return Ok(None) };
+        let batch = file.read(&projection, Rows::List(offsets)).await?;
+        let Some(mut array) = batch.columns().first().cloned() else { return Ok(Vec::new()) };
         // Structs around it.
         while let Some(inner) = array.as_struct_opt().filter(|array| array.num_columns() == 1) {
-            if inner.is_null(0) {
-                return Ok(None);
+            for (row, valid) in valid.iter_mut().enumerate() {
+                *valid &= inner.is_valid(row);
             }
             let inner = inner.column(0).clone();
             array = inner;
         }
-        let found = places(&file, &array)?.pop().flatten();
-        Ok(found.map(|found| (file, FoundBlob::New(found))))
+        let found = places(file, &array)?.into_iter().zip(valid);
+        Ok(found.map(|(found, valid)| found.filter(|_| valid).map(FoundBlob::New)).collect())
     }
 }
 

@@ -142,6 +142,7 @@ mod options;
 mod paths;
 mod plan;
 mod proto;
+mod prune;
 mod put_version;
 mod random;
 mod read;

@@ -1,7 +1,7 @@
 //! A table in an object store: the verbs of [`Table`](crate::Table), async.
 
 use std::fmt;
-use std::ops::RangeBounds;
+use std::ops::{Range, RangeBounds};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -227,6 +227,11 @@ impl StoreBlobs {
     pub async fn read(&self, row: u64, range: impl RangeBounds<u64>) -> Result<Bytes> {
         let (start, end) = (range.start_bound().cloned(), range.end_bound().cloned());
         self.0.read(row, start, end).await
+    }
+
+    /// Bytes of blobs of some rows; see [`TableBlobs::read_ranges`](crate::TableBlobs::read_ranges).
+    pub async fn read_ranges(&self, ranges: &[(u64, Range<u64>)]) -> Result<Vec<Bytes>> {
+        self.0.read_ranges(ranges).await
     }
 }
 

@@ -63,6 +63,19 @@ fn blobs_are_read_by_ranges() {
                 let (start, end) = (size / 2 + 1, size / 2);
                 assert!(blobs.read(at, start..end).is_err());
             }
+            // Together, backwards, and one of them twice.
+            let there = (0..want.len()).rev().filter(|row| want.is_valid(*row));
+            let rows: Vec<usize> = there.clone().chain(there.take(1)).collect();
+            let part = |row: &usize| (*row as u64, 0..want.value(*row).len() as u64 / 2);
+            let parts = blobs.read_ranges(&rows.iter().map(part).collect::<Vec<_>>()).unwrap();
+            for (row, part) in rows.iter().zip(&parts) {
+                assert_eq!(part, &want.value(*row)[..part.len()], "{name}, row {row}");
+            }
+            assert_eq!(parts.len(), rows.len());
+            if let Some(null) = (0..want.len()).find(|row| want.is_null(*row)) {
+                assert!(blobs.read_ranges(&[(null as u64, 0..0)]).is_err());
+            }
+            assert!(blobs.read_ranges(&[(want.len() as u64, 0..0)]).is_err());
             assert!(blobs.len(want.len() as u64).is_err());
             assert!(table.blobs("k").is_err());
         }

@@ -31,6 +31,7 @@ mod check;
 mod checked;
 mod columns;
 mod file;
+mod gather;
 mod layouts;
 mod names;
 mod opening;

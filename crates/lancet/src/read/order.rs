@@ -1,11 +1,16 @@
 //! Rows in the order asked for: they are read in that of the file.
 
+use std::sync::Arc;
+
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array, make_array};
 use arrow_data::transform::MutableArrayData;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, SchemaRef};
+use arrow_select::concat::{concat, concat_batches};
 use arrow_select::take::take as take_rows;
 
+use super::gather::gathered;
 use crate::error::Result;
+use crate::pool::Pool;
 
 /// Sorts the rows and drops duplicates; returns where each of them went.
 pub(super) fn sort(rows: &mut Vec<u64>) -> UInt64Array {
@@ -26,12 +31,44 @@ pub(super) fn sort(rows: &mut Vec<u64>) -> UInt64Array {
 
 /// The rows of a batch in the order asked for; `order` says where each of them is, if that is
 /// another one.
-pub(super) fn in_order(batch: RecordBatch, order: Option<UInt64Array>) -> Result<RecordBatch> {
+pub(super) fn in_order(
+    batch: RecordBatch,
+    order: Option<UInt64Array>,
+    pool: &Arc<Pool>,
+) -> Result<RecordBatch> {
     let Some(order) = order else { return Ok(batch) };
-    let columns = batch.columns().iter().map(|column| reordered(column, &order));
-    let columns = columns.collect::<Result<_>>()?;
+    let column = |column: &ArrayRef| match gathered(&[column], order.values(), pool) {
+        Some(column) => Ok(column),
+        None => reordered(column, &order),
+    };
+    let columns = batch.columns().iter().map(column).collect::<Result<_>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
     Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
+}
+
+/// The rows of several batches in the order asked for, of which `order` says as [`in_order`] has it. What is long is copied
+/// once.
+pub(super) fn put_together(
+    schema: &SchemaRef,
+    parts: &[RecordBatch],
+    order: Option<UInt64Array>,
+    pool: &Arc<Pool>,
+) -> Result<RecordBatch> {
+    let Some(order) = order else { return Ok(concat_batches(schema, parts)?) };
+    let mut columns = Vec::with_capacity(schema.fields().len());
+    for at in 0..schema.fields().len() {
+        let arrays: Vec<&ArrayRef> =
+            parts.iter().filter_map(|part| part.columns().get(at)).collect();
+        columns.push(match gathered(&arrays, order.values(), pool) {
+            Some(column) => column,
+            None => {
+                let arrays: Vec<&dyn Array> = arrays.iter().map(|array| &***array).collect();
+                reordered(&concat(&arrays)?, &order)?
+            }
+        });
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
+    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
 
 /// Rows of a column, by their positions.

@@ -128,7 +128,7 @@ impl RowsRead {
             Stage::Arrays(read) => read.finish(),
             Stage::Metadata(_) | Stage::Failed => Err(unfinished()),
         };
-        in_order(self.file.named(batch)?, self.order)
+        in_order(self.file.named(batch)?, self.order, &self.file.pool)
     }
 
     /// The long values of the round; see [`LayoutRead::long_values`].

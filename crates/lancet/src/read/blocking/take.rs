@@ -8,13 +8,12 @@
 
 use arrow_array::{Array, RecordBatch};
 use arrow_data::ArrayData;
-use arrow_select::concat::concat_batches;
 
 use super::FileReader;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
-use crate::read::order::{in_order, sort};
+use crate::read::order::{put_together, sort};
 use crate::read::projection::Projection;
 use crate::read::request::Machine;
 use crate::read::rows_read::{RowsRead, check_rows};
@@ -120,7 +119,7 @@ impl FileReader {
         if sizes.fold(0, usize::saturating_add) as u64 > budget.left() {
             return Ok(None);
         }
-        in_order(concat_batches(&columns.schema(), &parts)?, order).map(Some)
+        put_together(&columns.schema(), &parts, order, &self.file.pool).map(Some)
     }
 
     /// Announces rows that are going to be read after these spans. What is wrong with them is told then.
