@@ -27,12 +27,14 @@ struct Slow {
     bytes: Bytes,
     is_slow: Arc<AtomicBool>,
     asked: Arc<Mutex<Vec<Asked>>>,
+    /// Bytes between what was announced and what is read before it.
+    gaps: Arc<Mutex<Vec<u64>>>,
 }
 
 impl Slow {
     fn new(file: Vec<u8>) -> Self {
         let is_slow = Arc::new(AtomicBool::new(true));
-        Self { bytes: file.into(), is_slow, asked: Arc::default() }
+        Self { bytes: file.into(), is_slow, asked: Arc::default(), gaps: Arc::default() }
     }
 
     fn open(&self, options: ReadOptions) -> FileReader {
@@ -74,6 +76,9 @@ impl Source for Slow {
 
     fn announce(&self, spans: &[Span], before: &[Span]) {
         assert!(!before.is_empty(), "what is read before tells where it is left to the system");
+        let end = before.iter().map(Span::end).max().unwrap_or(0);
+        let gap = spans.first().map_or(0, |span| span.start().saturating_sub(end));
+        self.gaps.lock().unwrap().push(gap);
         self.push(Asked::Announced(spans.to_vec()));
     }
 }
@@ -162,6 +167,21 @@ fn the_batches_of_many_threads_are_announced_too() {
             (1..num_batches).contains(&num_announced),
             "{num_announced}: {num_threads} threads"
         );
+    }
+}
+
+#[test]
+fn what_another_thread_reads_is_no_gap() {
+    let batch = numbers(1, 400_000);
+    let source = write(&batch);
+    let num_threads = 4;
+    let reader = source.open(ReadOptions::default().with_threads(num_threads));
+    for _ in 0..10 {
+        source.gaps.lock().unwrap().clear();
+        scanned(reader.scan().batch_rows(8_000).threads(num_threads), &batch);
+        let gaps = source.gaps.lock().unwrap();
+        // Pages begin where they like.
+        assert!(gaps.iter().all(|gap| *gap < 10_000), "{gaps:?}");
     }
 }
 
