@@ -13,6 +13,7 @@
 )]
 
 mod planes;
+mod select;
 mod transpose;
 
 use std::ops::Range;
@@ -199,18 +200,8 @@ impl Bits {
 
     /// The bits that `mask` selects.
     pub(crate) fn select(&self, mask: &Self) -> Self {
-        let mut selected = Self::default();
-        selected.words.reserve(self.words.len());
-        for (bits, mask) in self.words.iter().zip(&mask.words) {
-            let count = mask.count_ones() as usize;
-            let bits = match bits & mask {
-                all if all == *mask => ones(count),
-                some if count < WORD / 2 => gather_bits(some, *mask),
-                some => gather_runs(some, *mask),
-            };
-            selected.push(bits, count);
-        }
-        selected
+        let (words, len) = select::select_words(&self.words, &mask.words);
+        Self { words, len }
     }
 
     /// Both bitmaps word by word; `join` must turn zeros into zeros.
@@ -253,28 +244,6 @@ pub(crate) fn positions(mut word: u64) -> impl Iterator<Item = usize> {
         word &= word.wrapping_sub(1);
         Some(position)
     })
-}
-
-/// The bits that `mask` selects, moved together at the low end; for masks with few ones.
-#[inline]
-fn gather_bits(bits: u64, mask: u64) -> u64 {
-    let bit = |at: usize| u64::from(is_set(bits, at));
-    (0..).zip(positions(mask)).fold(0, |out, (to, at)| out | bit(at).wrapping_shl(to))
-}
-
-/// The same, for masks with few zeros: run by run.
-#[inline]
-fn gather_runs(bits: u64, mut mask: u64) -> u64 {
-    let (mut out, mut filled) = (0u64, 0u32);
-    while mask != 0 {
-        let start = mask.trailing_zeros();
-        let run = mask.wrapping_shr(start).trailing_ones();
-        let run_ones = ones(run as usize);
-        out |= (bits.wrapping_shr(start) & run_ones).wrapping_shl(filled);
-        filled = filled.wrapping_add(run);
-        mask &= !run_ones.wrapping_shl(start);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -121,32 +121,40 @@ impl<O: OffsetSizeTrait> Lists<O> {
 
 /// Fills in where the lists that are `here` start, each at the items before it. Returns the items before the next list.
 fn place<O: OffsetSizeTrait>(
-    starts: &mut [O],
+    mut starts: &mut [O],
     begins: &Bits,
     here: &Bits,
     has_items: &Bits,
     first_item: usize,
 ) -> usize {
-    let mut starts = starts.iter_mut();
     let mut next_item = first_item;
     let words = begins.words().iter().zip(here.words()).zip(has_items.words());
     for ((&begins, &here), &has_items) in words {
+        let num_lists = here.count_ones() as usize;
+        let (of_word, later) = starts.split_at_mut_checked(num_lists).unwrap_or_default();
+        starts = later;
         // An entry without items always begins a list, and one that is not here has none.
         if begins & !has_items == 0 {
-            for (at, start) in positions(begins).zip(starts.by_ref()) {
+            for (at, start) in positions(begins).zip(of_word) {
                 *start = O::usize_as(next_item.wrapping_add(at));
             }
+        } else if begins == here {
+            // The outermost lists: one start after the other, and no branch on what is in them.
+            let mut before = next_item;
+            for (at, start) in positions(begins).zip(of_word) {
+                *start = O::usize_as(before.wrapping_add(at));
+                before = before.wrapping_sub(usize::from(!is_set(has_items, at)));
+            }
         } else {
-            let mut without_items = 0_usize;
+            let mut of_word = of_word.iter_mut();
+            let mut before = next_item;
             for at in positions(begins) {
                 if is_set(here, at)
-                    && let Some(start) = starts.next()
+                    && let Some(start) = of_word.next()
                 {
-                    let before = next_item.wrapping_add(at).wrapping_sub(without_items);
-                    *start = O::usize_as(before);
+                    *start = O::usize_as(before.wrapping_add(at));
                 }
-                let is_without = usize::from(!is_set(has_items, at));
-                without_items = without_items.wrapping_add(is_without);
+                before = before.wrapping_sub(usize::from(!is_set(has_items, at)));
             }
         }
         next_item = next_item.wrapping_add(has_items.count_ones() as usize);
