@@ -46,7 +46,7 @@ pub(crate) async fn commit_first<S: Storage>(
     let transaction = &pending.transaction;
     let next = Next::build(None, transaction, &pending.given, now_nanos())?;
     let path = root.join(VERSIONS_DIR).join(file_name(next.manifest.version, Naming::V2));
-    let bytes = next.into_file(shown(&path), transaction)?.bytes;
+    let bytes = next.into_bytes(shown(&path), transaction)?;
     let file = VersionFile::parse(&shown(&path), bytes, &Default::default())?;
     let opened = Opened::first(storage.clone(), root.clone(), file.manifest)?;
     let mut files = CommitFiles::new(&storage, &root);
@@ -166,7 +166,7 @@ impl<S: Storage> Commit<'_, S> {
         let version = ready.next.manifest.version;
         let path = root.join(VERSIONS_DIR).join(file_name(version, naming));
         let (next, transaction) = (ready.next, &ready.pending.transaction);
-        let bytes = next.into_file(shown(&path), transaction)?.bytes;
+        let bytes = next.into_bytes(shown(&path), transaction)?;
         // What could not be read again is not written.
         let file = VersionFile::parse(&shown(&path), bytes, &self.at.options.limits)?;
         self.files.put_transaction(&file.manifest, transaction).await?;

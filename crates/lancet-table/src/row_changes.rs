@@ -157,7 +157,7 @@ impl<S: Storage> Opened<S> {
         if new.is_empty() && moved.deleted.is_empty() {
             return Ok((self.clone(), change));
         }
-        let committed = self.commit_update(&moved, &mut new, changed.fields, options).await;
+        let committed = self.commit_update(&moved, &mut new, &changed.fields, options).await;
         let opened = unless_lost(self.storage(), &self.root, &new, committed).await?;
         let version = opened.manifest().version;
         Ok((opened, TableChange { version, ..change }))
@@ -167,7 +167,7 @@ impl<S: Storage> Opened<S> {
         &self,
         moved: &Moved,
         new: &mut [Fragment],
-        fields: Vec<i32>,
+        fields: &[i32],
         options: &TableWriteOptions,
     ) -> Result<Self> {
         if self.manifest().has_stable_row_ids() {
@@ -178,7 +178,7 @@ impl<S: Storage> Opened<S> {
             removed: removal.gone,
             updated: removal.updated,
             new: new.to_vec(),
-            fields_moved: fields.into_iter().filter_map(|id| u32::try_from(id).ok()).collect(),
+            fields_moved: fields.iter().filter_map(|id| u32::try_from(*id).ok()).collect(),
             ..Update::default()
         };
         let mut pending = Pending::new(self.transaction(Operation::Update(update)));
