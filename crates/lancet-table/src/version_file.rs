@@ -84,6 +84,7 @@ pub(crate) fn encode<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::{Naming, VersionName};
     use crate::next::{Given, Next};
     use crate::transaction::{Append, Operation};
 
@@ -115,10 +116,12 @@ mod tests {
                     Transaction::new(file.manifest.version, "u".into(), append.clone());
                 let given = Given::default();
                 let next = Next::build(Some(&file), &transaction, &given, 0);
-                match next.and_then(|next| next.into_bytes(name.clone(), &transaction)) {
+                let path = VersionName { version: file.manifest.version + 1, naming: Naming::V2 };
+                let path = path.file_name();
+                match next.and_then(|next| next.into_bytes(path.clone(), &transaction)) {
                     Ok(next) => {
-                        let next = VersionFile::parse(&name, next, &limits);
-                        let Ok(next) = next else {
+                        // A commit reads it again before it writes it.
+                        let Ok(next) = VersionFile::parse(&path, next, &limits) else {
                             refused += 1;
                             continue;
                         };
