@@ -20,7 +20,7 @@ use crate::live_rows::LiveRows;
 use crate::new_values::{Made, NewValues, checked};
 use crate::opening::Opened;
 use crate::schema::Kind;
-use crate::storage::Storage;
+use crate::storage::{Storage, Unsynced};
 use crate::write::unless_lost;
 use crate::write_options::{TableWriteOptions, WriteProgress};
 
@@ -156,7 +156,9 @@ impl<S: Storage> Opened<S> {
                     }
                     options.tell(progress);
                 }
-                let file = file.finish().await?;
+                let mut unsynced = Unsynced::default();
+                let file = file.finish(&mut unsynced).await?;
+                self.storage().sync(&mut unsynced).await?;
                 progress.files = progress.files.saturating_add(1);
                 progress.bytes = progress.bytes.saturating_add(file.size_bytes.unwrap_or(0));
                 files.push((place, file));

@@ -2,7 +2,7 @@
 //!
 //! 1. Versions that were committed since the change was made are read; [`rebase`] says what they mean for it.
 //! 2. The next version is written under its name, *if that name is free* ([`put_version`]). It names files that are complete
-//!    and synced: who writes them sees to that, before the commit.
+//!    and synced: those that are not yet ([`Unsynced`]) are synced with the bytes of the version, before it gets its name.
 //! 3. If it was not free, somebody else was faster: from the beginning, after a short while.
 //!
 //! A store may commit and lose its answer. Therefore a version with our own uuid is ours, wherever it is met.
@@ -23,7 +23,7 @@ use crate::paths::Folders;
 use crate::put_version::put_version;
 use crate::random;
 use crate::rebase::{Committed, Pending, Ready, Rebased, rebase};
-use crate::storage::{Put, Storage, shown};
+use crate::storage::{Put, Storage, Unsynced, shown};
 use crate::together::{self, Boxed};
 use crate::transaction::{TRANSACTIONS_DIR, Transaction};
 use crate::version_file::VersionFile;
@@ -39,6 +39,7 @@ pub(crate) async fn commit_first<S: Storage>(
     storage: S,
     root: PathBuf,
     mut pending: Pending,
+    unsynced: Unsynced,
     options: &TableWriteOptions,
 ) -> Result<Opened<S>> {
     options.check_cancelled()?;
@@ -46,13 +47,14 @@ pub(crate) async fn commit_first<S: Storage>(
     let transaction = &pending.transaction;
     let next = Next::build(None, transaction, &pending.given, now_nanos())?;
     let path = root.join(VERSIONS_DIR).join(file_name(next.manifest.version, Naming::V2));
-    let bytes = next.into_file(shown(&path), transaction)?.bytes;
+    let bytes = next.into_bytes(shown(&path), transaction)?;
     let file = VersionFile::parse(&shown(&path), bytes, &Default::default())?;
     let opened = Opened::first(storage.clone(), root.clone(), file.manifest)?;
-    let mut files = CommitFiles::new(&storage, &root);
+    let mut files = CommitFiles::new(&storage, &root, unsynced);
     let put = async {
         files.put_transaction(opened.manifest(), transaction).await?;
-        match put_version(&opened, &file.bytes, Naming::V2, transaction).await? {
+        let unsynced = &mut files.unsynced;
+        match put_version(&opened, &file.bytes, Naming::V2, transaction, unsynced).await? {
             Put::Done => Ok(()),
             Put::Taken => Err(already_there(&root)),
         }
@@ -89,11 +91,21 @@ impl<S: Storage> Opened<S> {
     /// Commits a change; the table at the version that it became.
     pub(crate) async fn commit(
         &self,
+        pending: Pending,
+        options: &TableWriteOptions,
+    ) -> Result<Self> {
+        self.commit_with(pending, Unsynced::default(), options).await
+    }
+
+    /// The same with files of the change that are not synced yet.
+    pub(crate) async fn commit_with(
+        &self,
         mut pending: Pending,
+        unsynced: Unsynced,
         options: &TableWriteOptions,
     ) -> Result<Self> {
         pending.transaction.properties.extend(options.properties.clone());
-        let files = CommitFiles::new(self.storage(), &self.root);
+        let files = CommitFiles::new(self.storage(), &self.root, unsynced);
         let mut commit = Commit { at: self, options, checked: self.manifest().version, files };
         let committed = commit.run(pending).await;
         commit.files.settle(committed.as_ref().map(Self::manifest)).await;
@@ -166,13 +178,14 @@ impl<S: Storage> Commit<'_, S> {
         let version = ready.next.manifest.version;
         let path = root.join(VERSIONS_DIR).join(file_name(version, naming));
         let (next, transaction) = (ready.next, &ready.pending.transaction);
-        let bytes = next.into_file(shown(&path), transaction)?.bytes;
+        let bytes = next.into_bytes(shown(&path), transaction)?;
         // What could not be read again is not written.
         let file = VersionFile::parse(&shown(&path), bytes, &self.at.options.limits)?;
         self.files.put_transaction(&file.manifest, transaction).await?;
         let moved = self.at.moved_to(versions.with(version, naming), file.manifest)?;
         self.options.check_cancelled()?;
-        match put_version(&moved, &file.bytes, naming, transaction).await? {
+        let unsynced = &mut self.files.unsynced;
+        match put_version(&moved, &file.bytes, naming, transaction, unsynced).await? {
             Put::Done => Ok(Attempt::Done(Box::new(moved))),
             Put::Taken => {
                 self.checked = latest.manifest.version;

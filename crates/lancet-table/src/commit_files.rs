@@ -8,7 +8,7 @@ use crate::deletion::{DELETIONS_DIR, DeletionFile};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::rebase::NewDeletionFile;
-use crate::storage::{Durability, Put, Storage, put_own, shown};
+use crate::storage::{Durability, MAX_UNSYNCED, Put, Storage, Unsynced, put_own, shown};
 use crate::together::{self, Boxed};
 use crate::transaction::{TRANSACTIONS_DIR, Transaction};
 use crate::write::is_certain;
@@ -27,27 +27,37 @@ pub(crate) struct CommitFiles<'a, S: Storage> {
     deletions: BTreeMap<DeletionKey, PathBuf>,
     /// By their names.
     transactions: BTreeMap<String, PathBuf>,
+    /// What the version is to name and is not synced yet, files of the change among it.
+    pub(crate) unsynced: Unsynced,
 }
 
 impl<'a, S: Storage> CommitFiles<'a, S> {
-    pub(crate) fn new(storage: &'a S, root: &'a Path) -> Self {
-        Self { storage, root, deletions: BTreeMap::new(), transactions: BTreeMap::new() }
+    pub(crate) fn new(storage: &'a S, root: &'a Path, unsynced: Unsynced) -> Self {
+        let (deletions, transactions) = (BTreeMap::new(), BTreeMap::new());
+        Self { storage, root, deletions, transactions, unsynced }
     }
 
-    /// Writes deletion files. All of them stay, whatever happens to the machine.
+    /// Writes deletion files. They are synced with the version that names them.
     pub(crate) async fn put_deletions(&mut self, files: &[NewDeletionFile]) -> Result<()> {
         if files.is_empty() {
             return Ok(());
         }
         let folder = self.root.join(DELETIONS_DIR);
-        let mut puts = Vec::with_capacity(files.len());
-        for new in files {
-            let path = folder.join(new.file.file_name(new.fragment));
-            self.deletions.insert(key(new.fragment, &new.file), path.clone());
-            puts.push(Box::pin(put_deletion(self.storage, path, new)) as Boxed<'_, ()>);
+        for files in files.chunks(MAX_UNSYNCED) {
+            let mut puts = Vec::with_capacity(files.len());
+            for new in files {
+                let path = folder.join(new.file.file_name(new.fragment));
+                self.deletions.insert(key(new.fragment, &new.file), path.clone());
+                puts.push(Box::pin(put_deletion(self.storage, path, new)) as Boxed<'_, Unsynced>);
+            }
+            for put in together::all(puts).await? {
+                self.unsynced.append(put);
+            }
+            if self.unsynced.files.len() >= MAX_UNSYNCED {
+                self.storage.sync(&mut self.unsynced).await?;
+            }
         }
-        together::all(puts).await?;
-        self.storage.sync_folder(&folder).await
+        Ok(())
     }
 
     /// Old releases look for transactions in files. The version holds it too, so that nothing depends on the file.
@@ -95,10 +105,14 @@ impl<'a, S: Storage> CommitFiles<'a, S> {
     }
 }
 
-async fn put_deletion<S: Storage>(storage: &S, path: PathBuf, new: &NewDeletionFile) -> Result<()> {
-    let bytes = new.deletions.encode().into();
-    match put_own(storage, &path, bytes, Durability::Synced).await? {
-        Put::Done => Ok(()),
+async fn put_deletion<S: Storage>(
+    storage: &S,
+    path: PathBuf,
+    new: &NewDeletionFile,
+) -> Result<Unsynced> {
+    let (bytes, mut unsynced) = (new.deletions.encode().into(), Unsynced::default());
+    match put_own(storage, &path, bytes, Durability::Later(&mut unsynced)).await? {
+        Put::Done => Ok(unsynced),
         Put::Taken => {
             let what = format!("{}: a deletion file of this name is there already", shown(&path));
             Err(Error::invalid(what))

@@ -200,7 +200,8 @@ impl<S: Storage> Opened<S> {
                     writer.write(&schema.conform(&batch)?).await?;
                 }
             }
-            let mut new = writer.finish().await?;
+            let (mut new, mut unsynced) = writer.finish().await?;
+            self.storage().sync(&mut unsynced).await?;
             if self.manifest().has_stable_row_ids() {
                 self.move_lineage(old, &mut new).await?;
             }

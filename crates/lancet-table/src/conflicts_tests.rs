@@ -45,8 +45,8 @@ Unknown              x      x      x      x       x     x       x      x    x   
 fn fragment(id: u32) -> Fragment {
     let file = crate::DataFile {
         path: format!("{id}.lance"),
-        fields: vec![0],
-        columns: vec![0],
+        fields: [0].into(),
+        columns: [0].into(),
         version: crate::FileVersion::V2_1,
         version_numbers: (2, 1),
         size_bytes: None,

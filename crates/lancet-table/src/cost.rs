@@ -3,10 +3,9 @@
 //! An empty fragment costs 2 bytes in the file and some hundred in memory, so the size of a message
 //! says little. Counting such parts before anything is decoded does.
 
-use prost::encoding::{WireType, decode_key, decode_varint};
-
 use crate::error::Problem;
 use crate::unknown::Kept;
+use crate::wire::Parts;
 use crate::{data_file, fields, fragment, manifest, proto};
 
 /// A list that grows holds its old half and its new whole for a moment.
@@ -17,8 +16,8 @@ const ENTRY_BYTES: usize = 256;
 const SET_BYTES: usize = 64;
 
 const FIELD_BYTES: usize = part::<Kept<proto::Field>, fields::Field>();
-const FRAGMENT_BYTES: usize = part::<Kept<proto::DataFragment>, fragment::Fragment>();
-const DATA_FILE_BYTES: usize = part::<Kept<proto::DataFile>, data_file::DataFile>();
+const FRAGMENT_BYTES: usize = part::<Vec<u8>, fragment::Fragment>();
+const DATA_FILE_BYTES: usize = part::<Vec<u8>, data_file::DataFile>();
 const BASE_PATH_BYTES: usize = part::<Kept<proto::BasePath>, manifest::BasePath>();
 /// A byte of a packed list of numbers, or a number that stands alone; and once more, to be sorted.
 const NUMBER_BYTES: usize = size_of::<i32>() * GROWTH * 2;
@@ -145,32 +144,11 @@ pub(crate) fn each_part<'a>(
     message: &'a [u8],
     mut visit: impl FnMut(u32, &'a [u8], &'a [u8]) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
-    let mut rest = message;
-    while !rest.is_empty() {
-        let before = rest;
-        let (number, wire) = decode_key(&mut rest).map_err(unreadable)?;
-        let len = match wire {
-            WireType::Varint => decode_varint(&mut rest).map(|_| 0).map_err(unreadable)?,
-            WireType::SixtyFourBit => 8,
-            WireType::LengthDelimited => decode_varint(&mut rest).map_err(unreadable)?,
-            WireType::ThirtyTwoBit => 4,
-            WireType::StartGroup | WireType::EndGroup => {
-                return Err(unreadable("it has a group, which the format does not use"));
-            }
-        };
-        let taken = usize::try_from(len).ok().and_then(|len| rest.split_at_checked(len));
-        let Some((field, later)) = taken else {
-            return Err(unreadable(format!("field {number} reaches past its end")));
-        };
-        rest = later;
-        let whole = before.len().saturating_sub(rest.len());
-        visit(number, before.get(..whole).unwrap_or_default(), field)?;
+    let mut parts = Parts::new(message);
+    while let Some(part) = parts.next()? {
+        visit(part.field, part.whole, part.any_bytes())?;
     }
     Ok(())
-}
-
-fn unreadable(why: impl std::fmt::Display) -> Problem {
-    Problem::corrupt(format!("the manifest message does not decode: {why}"))
 }
 
 #[cfg(test)]

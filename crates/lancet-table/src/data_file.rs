@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::error::{Problem, ensure};
-use crate::proto;
-use crate::unknown::{Kept, UnknownFields};
+use crate::unknown::UnknownFields;
+use crate::wire::{LastNumbers, Numbers, Parts};
 
 /// The folder of the data files, below that of the table.
 pub const DATA_DIR: &str = "data";
@@ -82,10 +83,10 @@ impl fmt::Display for FileVersion {
 pub struct DataFile {
     /// Its name in the folder `data/` of its base. Never a path that leads elsewhere.
     pub path: String,
-    /// Field ids. Negative ones are hidden columns and columns that count no more.
-    pub fields: Vec<i32>,
+    /// Field ids. Negative ones are hidden columns and columns that count no more. Files that have the same share the list.
+    pub fields: Arc<[i32]>,
     /// The column of each of `fields`, -1 for none; there may be more of them.
-    pub columns: Vec<i32>,
+    pub columns: Arc<[i32]>,
     /// Its version.
     pub version: FileVersion,
     /// The numbers that the manifest has for it: some versions have several.
@@ -126,49 +127,80 @@ impl DataFile {
         self.columns.get(at).and_then(|column| u32::try_from(*column).ok())
     }
 
-    pub(crate) fn check(
-        message: Kept<proto::DataFile>,
+    /// The data file that a message stands for.
+    pub(crate) fn decode<'a>(
+        message: &'a [u8],
         rules: &Rules<'_>,
+        last: &mut LastColumns<'a>,
     ) -> Result<Self, Problem> {
-        let Kept { message, unknown } = message;
-        let (major, minor) = (message.file_major_version, message.file_minor_version);
-        let checked = Self::check_message(&message, rules);
-        let version = checked.map_err(|problem| {
-            problem.within(&format!("data file `{}`", message.path.escape_debug()))
-        })?;
+        let (mut path, mut numbers) = ("", (0, 0));
+        let (mut fields, mut columns) = (Numbers::default(), Numbers::default());
+        let (mut size_bytes, mut base, mut unknown) = (0, None, UnknownFields::default());
+        let mut parts = Parts::new(message);
+        while let Some(part) = parts.next()? {
+            match part.field {
+                1 => path = part.text()?,
+                2 => fields.add(&part, &mut last.fields)?,
+                3 => columns.add(&part, &mut last.columns)?,
+                4 => numbers.0 = part.number32()?,
+                5 => numbers.1 = part.number32()?,
+                6 => size_bytes = part.number()?,
+                7 => base = Some(part.number32()?),
+                _ => unknown.keep(&part),
+            }
+        }
+        let (fields, columns) = (fields.finish(), columns.finish());
+        let checked = check(path, &fields, &columns, numbers, rules);
+        let checked = checked.and_then(|version| rules.check_base(base).map(|()| version));
+        let version = checked
+            .map_err(|problem| problem.within(&format!("data file `{}`", path.escape_debug())))?;
         Ok(Self {
-            path: message.path,
-            fields: message.fields,
-            columns: message.column_indices,
+            path: path.to_owned(),
+            fields,
+            columns,
             version,
-            version_numbers: (major, minor),
-            size_bytes: (message.file_size_bytes > 0).then_some(message.file_size_bytes),
-            base: message.base_id,
+            version_numbers: numbers,
+            size_bytes: (size_bytes > 0).then_some(size_bytes),
+            base,
             unknown,
         })
     }
-
-    fn check_message(message: &proto::DataFile, rules: &Rules<'_>) -> Result<FileVersion, Problem> {
-        ensure!(is_name(&message.path), "its path must be the plain name of a file");
-        let (major, minor) = (message.file_major_version, message.file_minor_version);
-        let found = FileVersion::from_numbers(major, minor)?;
-        if let Some(version) = rules.version {
-            ensure!(
-                found == version,
-                "its version is {found}, but the table says {version} of all data files"
-            );
-        }
-        rules.check_base(message.base_id)?;
-        // Files of the first format say themselves where their columns are.
-        if found != FileVersion::Legacy {
-            check_columns(message, rules.leaves)?;
-        }
-        Ok(found)
-    }
 }
 
-fn check_columns(file: &proto::DataFile, leaves: Option<&HashSet<i32>>) -> Result<(), Problem> {
-    let (fields, columns) = (&file.fields, &file.column_indices);
+/// The fields and columns of the data file that was read last.
+#[derive(Debug, Default)]
+pub(crate) struct LastColumns<'a> {
+    fields: LastNumbers<'a>,
+    columns: LastNumbers<'a>,
+}
+
+fn check(
+    path: &str,
+    fields: &[i32],
+    columns: &[i32],
+    (major, minor): (u32, u32),
+    rules: &Rules<'_>,
+) -> Result<FileVersion, Problem> {
+    ensure!(is_name(path), "its path must be the plain name of a file");
+    let found = FileVersion::from_numbers(major, minor)?;
+    if let Some(version) = rules.version {
+        ensure!(
+            found == version,
+            "its version is {found}, but the table says {version} of all data files"
+        );
+    }
+    // Files of the first format say themselves where their columns are.
+    if found != FileVersion::Legacy {
+        check_columns(fields, columns, rules.leaves)?;
+    }
+    Ok(found)
+}
+
+fn check_columns(
+    fields: &[i32],
+    columns: &[i32],
+    leaves: Option<&HashSet<i32>>,
+) -> Result<(), Problem> {
     ensure!(
         columns.len() >= fields.len(),
         "it has {} fields, but {} column indices",

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::file_schema::FileSchema;
 use crate::fragment::Fragment;
 use crate::random;
-use crate::storage::{Durability, Put, Storage, put_own, stem};
+use crate::storage::{Durability, Put, Storage, Unsynced, put_own, stem};
 use crate::unknown::UnknownFields;
 use crate::write_options::{TableWriteOptions, WriteProgress};
 
@@ -68,13 +68,13 @@ impl<S: Storage> NewDataFile<S> {
         S::data_bytes(&self.data)
     }
 
-    /// Ends the file: it is complete and on disk, and what a manifest says of it is returned.
-    pub(crate) async fn finish(mut self) -> Result<DataFile> {
+    /// Ends the file: it is complete, and what a manifest says of it is returned.
+    pub(crate) async fn finish(mut self, unsynced: &mut Unsynced) -> Result<DataFile> {
         if let Some(blobs) = self.blobs.take() {
             put_blobs(&self.storage, &self.path, blobs.finish()).await?;
             self.storage.sync_folder(&stem(&self.path)).await?;
         }
-        let summary = S::finish_data(self.data).await?;
+        let summary = S::finish_data(self.data, unsynced).await?;
         let version = FileVersion::of(self.schema.version);
         Ok(DataFile {
             path: self.name,
@@ -110,6 +110,7 @@ pub(crate) struct FragmentWriter<'a, S: Storage> {
     options: &'a TableWriteOptions,
     open: Option<NewDataFile<S>>,
     done: Vec<Fragment>,
+    unsynced: Unsynced,
     /// All files that were begun, whatever became of them.
     begun: Vec<PathBuf>,
     progress: WriteProgress,
@@ -123,8 +124,8 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
         options: &'a TableWriteOptions,
     ) -> Self {
         let (root, progress) = (root.to_owned(), WriteProgress::default());
-        let (done, begun) = (Vec::new(), Vec::new());
-        Self { storage, root, schema, options, open: None, done, begun, progress }
+        let (done, begun, unsynced) = (Vec::new(), Vec::new(), Unsynced::default());
+        Self { storage, root, schema, options, open: None, done, unsynced, begun, progress }
     }
 
     /// Adds rows, which are as [`FileSchema::conform`] makes them.
@@ -156,6 +157,8 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
             self.open = Some(file);
             if is_full {
                 self.finish_file().await?;
+                // There may be very many.
+                self.storage.sync(&mut self.unsynced).await?;
             }
         }
         self.options.tell(self.progress);
@@ -165,7 +168,7 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
     async fn finish_file(&mut self) -> Result<()> {
         let Some(file) = self.open.take() else { return Ok(()) };
         let (num_rows, before) = (file.num_rows, file.bytes());
-        let file = file.finish().await?;
+        let file = file.finish(&mut self.unsynced).await?;
         let rest = file.size_bytes.unwrap_or(0).saturating_sub(before);
         self.progress.bytes = self.progress.bytes.saturating_add(rest);
         self.progress.files = self.progress.files.saturating_add(1);
@@ -173,11 +176,12 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
         Ok(())
     }
 
-    /// Ends the last file. Fragments have no ids, row ids and versions yet: these are given by the commit.
-    pub(crate) async fn finish(&mut self) -> Result<Vec<Fragment>> {
+    /// Ends the last file, which the commit syncs with its own. Fragments have no ids, row ids and versions yet: these are
+    /// given by the commit.
+    pub(crate) async fn finish(&mut self) -> Result<(Vec<Fragment>, Unsynced)> {
         self.finish_file().await?;
         self.options.tell(self.progress);
-        Ok(self.done.clone())
+        Ok((self.done.clone(), std::mem::take(&mut self.unsynced)))
     }
 
     /// Removes what was written, as far as that is possible: nobody will ever need it.

@@ -32,8 +32,8 @@ pub(crate) struct FileSchema {
     pub(crate) nodes: Vec<Node>,
     pub(crate) version: Version,
     /// The fields with columns of their own, and their columns: what a manifest says of the file.
-    pub(crate) fields: Vec<i32>,
-    pub(crate) columns: Vec<i32>,
+    pub(crate) fields: Arc<[i32]>,
+    pub(crate) columns: Arc<[i32]>,
 }
 
 impl FileSchema {
@@ -86,7 +86,7 @@ impl FileSchema {
         let plain: Fields = nodes.iter().map(|node| node.field.clone()).collect();
         let with_ids: Fields = nodes.iter().map(with_id).collect();
         let with_ids = Arc::new(Schema::new(with_ids));
-        let fields = lancet::column_owners(&with_ids, version)?;
+        let fields: Arc<[i32]> = lancet::column_owners(&with_ids, version)?.into();
         let columns = (0_i32..).take(fields.len()).collect();
         let (arrow, nodes) = (Arc::new(Schema::new(plain)), nodes.to_vec());
         Ok(Self { arrow, with_ids, nodes, version, fields, columns })

@@ -1,11 +1,14 @@
 //! Fragments: ranges of rows, in the order of the table.
 
-use crate::data_file::{DataFile, Rules};
+use prost::Message;
+
+use crate::data_file::{DataFile, LastColumns, Rules};
 use crate::deletion::DeletionFile;
 use crate::error::{Problem, ensure};
 use crate::proto;
-use crate::row_ids::Stored;
+use crate::row_ids::{Stored, StoredNumbers};
 use crate::unknown::{Kept, UnknownFields};
+use crate::wire::{Parts, unreadable};
 
 /// Rows of the table that lie in the same files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,47 +43,82 @@ impl Fragment {
         self.physical_rows?.checked_sub(self.num_deleted_rows()?)
     }
 
-    pub(crate) fn check(
-        message: Kept<proto::DataFragment>,
+    /// The fragment that a message stands for.
+    pub(crate) fn decode<'a>(
+        message: &'a [u8],
         rules: &Rules<'_>,
+        last: &mut LastColumns<'a>,
     ) -> Result<Self, Problem> {
-        let id = message.id;
-        let checked = Self::check_inner(message, rules);
-        checked.map_err(|problem| problem.within(&format!("fragment {id}")))
+        let decoded = Self::decode_inner(message, rules, last);
+        decoded.map_err(|problem| match id_of(message) {
+            Some(id) => problem.within(&format!("fragment {id}")),
+            None => problem,
+        })
     }
 
-    fn check_inner(message: Kept<proto::DataFragment>, rules: &Rules<'_>) -> Result<Self, Problem> {
-        let Kept { message, unknown } = message;
+    fn decode_inner<'a>(
+        message: &'a [u8],
+        rules: &Rules<'_>,
+        last: &mut LastColumns<'a>,
+    ) -> Result<Self, Problem> {
+        let (mut id, mut rows, mut files) = (0, 0, Vec::new());
+        let mut deletions: Option<Kept<proto::DeletionFile>> = None;
+        let (mut row_ids, mut updated, mut created) = (None, None, None);
+        let mut unknown = UnknownFields::default();
+        let mut parts = Parts::new(message);
+        while let Some(part) = parts.next()? {
+            match part.field {
+                1 => id = part.number()?,
+                2 => {
+                    // Most have one, and a list makes room for four.
+                    files.reserve_exact(usize::from(files.is_empty()));
+                    files.push(DataFile::decode(part.bytes()?, rules, last)?);
+                }
+                3 => {
+                    let merged = deletions.get_or_insert_default().merge(part.bytes()?);
+                    merged.map_err(unreadable)?;
+                }
+                4 => rows = part.number()?,
+                5 | 6 | 12 => row_ids = Some(part),
+                7 | 8 | 13 => updated = Some(part),
+                9 | 10 | 14 => created = Some(part),
+                11 => return Err(Problem::unsupported("it has overlay files")),
+                _ => unknown.keep(&part),
+            }
+        }
         // The last number is kept free: the address of its last row would be that of no row.
-        let id = u32::try_from(message.id).ok().filter(|id| *id < u32::MAX);
+        let id = u32::try_from(id).ok().filter(|id| *id < u32::MAX);
         let Some(id) = id else {
             return Err(Problem::corrupt("fragment ids must be below 2^32-1"));
         };
-        if !message.overlays.is_empty() {
-            return Err(Problem::unsupported("it has overlay files"));
-        }
-        let rows = message.physical_rows;
         ensure!(rows <= u64::from(u32::MAX), "it has {rows} rows; fragments have fewer than 2^32");
-        ensure!(!message.files.is_empty(), "it has no data files");
-        let files = message.files.into_iter().map(|file| DataFile::check(file, rules));
-        let files = files.collect::<Result<Vec<_>, _>>()?;
+        ensure!(!files.is_empty(), "it has no data files");
         check_fields_once(&files)?;
         let physical_rows = (rows > 0).then_some(rows);
-        let deletion_file = message
-            .deletion_file
-            .map(|file| DeletionFile::check(file, physical_rows, rules))
-            .transpose()?;
+        let deletion_file =
+            deletions.map(|file| DeletionFile::check(file, physical_rows, rules)).transpose()?;
         Ok(Self {
             id,
             deletion_file,
             physical_rows,
-            row_ids: Stored::of_row_ids(message.row_ids, &files)?,
-            created: Stored::of_created(message.created, &files)?,
-            last_updated: Stored::of_last_updated(message.last_updated, &files)?,
+            row_ids: Stored::decode(row_ids, StoredNumbers::RowIds, &files)?,
+            created: Stored::decode(created, StoredNumbers::Created, &files)?,
+            last_updated: Stored::decode(updated, StoredNumbers::LastUpdated, &files)?,
             files,
             unknown,
         })
     }
+}
+
+/// The id of a fragment that is wrong elsewhere.
+fn id_of(message: &[u8]) -> Option<u64> {
+    let (mut parts, mut id) = (Parts::new(message), 0);
+    while let Ok(Some(part)) = parts.next() {
+        if part.field == 1 {
+            id = part.number().ok()?;
+        }
+    }
+    Some(id)
 }
 
 /// Two columns for one field would leave it open which counts.
@@ -91,7 +129,7 @@ fn check_fields_once(files: &[DataFile]) -> Result<(), Problem> {
     {
         return Ok(());
     }
-    let listed = files.iter().flat_map(|file| &file.fields).filter(|field| **field >= 0);
+    let listed = files.iter().flat_map(|file| file.fields.iter()).filter(|field| **field >= 0);
     let mut ids: Vec<i32> = listed.copied().collect();
     ids.sort_unstable();
     let twice = ids.iter().zip(ids.iter().skip(1)).find(|(one, next)| one == next);

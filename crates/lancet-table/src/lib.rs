@@ -188,6 +188,7 @@ pub mod transaction;
 mod unknown;
 mod verify;
 mod version_file;
+mod wire;
 mod write;
 mod write_options;
 mod write_verbs;

@@ -3,6 +3,7 @@
 //! A new file gets its bytes under a temporary name, `.tmp` and random digits, and then its own: whoever sees it sees all of
 //! it. `link` gives it a name that must not be taken; a rename would replace the file of somebody else.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use lancet::{FileSource, Source as _, Span};
 use crate::blobs::outside;
 use crate::error::{Error, Result};
 use crate::random;
-use crate::storage::{Durability, Entry, Put};
+use crate::storage::{Durability, Entry, Put, Unsynced};
 
 /// The names of the files in a folder; none if there is no such folder. Names that are not Unicode are none of a table.
 pub(crate) fn list(folder: &Path) -> Result<Option<Vec<String>>> {
@@ -61,7 +62,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
 
 /// The bytes of a file, if they are not more than `max_bytes`.
 pub(crate) fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
-    let (file, needed) = open(path)?;
+    let (mut file, needed) = open(path)?;
     if needed > max_bytes {
         return Err(Error::Limit {
             file: path.display().to_string(),
@@ -70,10 +71,18 @@ pub(crate) fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
             option: "max_metadata_bytes",
         });
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(needed).unwrap_or(0));
-    let failed = |source| Error::Io { context: format!("read {}", path.display()), source };
-    // A file that grows meanwhile is not followed.
-    file.take(needed).read_to_end(&mut bytes).map_err(failed)?;
+    // A file that grows meanwhile is not followed; one that shrinks is what it is.
+    let mut bytes = vec![0; usize::try_from(needed).unwrap_or(0)];
+    let mut filled = 0_usize;
+    while let Some(room) = bytes.get_mut(filled..).filter(|room| !room.is_empty()) {
+        match file.read(room) {
+            Ok(0) => break,
+            Ok(read) => filled = filled.saturating_add(read),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed("read", path)(error)),
+        }
+    }
+    bytes.truncate(filled);
     Ok(bytes)
 }
 
@@ -121,38 +130,55 @@ pub(crate) fn create_folder_of(path: &Path) -> Result<()> {
 }
 
 /// The name of a file that goes away when it does not get another one.
-struct Temporary(PathBuf);
+pub(crate) struct Temporary {
+    name: PathBuf,
+    file: File,
+}
 
 impl Temporary {
     /// A file with these bytes beside `path`.
-    fn beside(path: &Path, bytes: &[u8], durability: Durability) -> Result<Self> {
+    fn beside(path: &Path, bytes: &[u8]) -> Result<Self> {
         create_folder_of(path)?;
         let name = path.with_file_name(format!(".tmp{}", random::hex()));
         let failed = |source| failed("write", &name)(source);
         let mut file =
             OpenOptions::new().write(true).create_new(true).open(&name).map_err(failed)?;
-        let temporary = Self(name.clone());
         let written = file.write_all(bytes);
-        let written = written.and_then(|()| match durability {
-            Durability::Synced => file.sync_all(),
-            Durability::Unsynced => Ok(()),
-        });
+        let temporary = Self { name: name.clone(), file };
         written.map_err(failed)?;
         Ok(temporary)
+    }
+
+    fn synced(self, durability: &mut Durability<'_>) -> Result<Self> {
+        match durability {
+            Durability::Synced => self.file.sync_all().map_err(failed("write", &self.name))?,
+            Durability::Behind(others) => sync(std::mem::take(&mut **others), Some(&self))?,
+            Durability::Later(_) | Durability::Unsynced => {}
+        }
+        Ok(self)
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
         // It may have got its name; else its own says what it is.
-        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_file(&self.name);
     }
 }
 
 /// Makes a file appear as a whole, unless its name is taken.
-pub(crate) fn put_if_absent(path: &Path, bytes: &[u8], durability: Durability) -> Result<Put> {
-    let temporary = Temporary::beside(path, bytes, durability)?;
-    match fs::hard_link(&temporary.0, path) {
+pub(crate) fn put_if_absent(
+    path: &Path,
+    bytes: &[u8],
+    mut durability: Durability<'_>,
+) -> Result<Put> {
+    let temporary = Temporary::beside(path, bytes)?.synced(&mut durability)?;
+    if let Durability::Later(unsynced) = durability {
+        // Before it is there: who is told that it is not may find that it is.
+        let file = temporary.file.try_clone().map_err(failed("create", path))?;
+        unsynced.add(path, Some(file));
+    }
+    match fs::hard_link(&temporary.name, path) {
         Ok(()) => Ok(Put::Done),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Put::Taken),
         Err(error) if has_no_links(&error) => Err(Error::Unsupported {
@@ -173,9 +199,25 @@ fn has_no_links(error: &io::Error) -> bool {
 }
 
 /// Puts a file in the place of the one with its name.
-pub(crate) fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
-    let temporary = Temporary::beside(path, bytes, durability)?;
-    fs::rename(&temporary.0, path).map_err(failed("replace", path))
+pub(crate) fn replace(path: &Path, bytes: &[u8], mut durability: Durability<'_>) -> Result<()> {
+    let temporary = Temporary::beside(path, bytes)?.synced(&mut durability)?;
+    fs::rename(&temporary.name, path).map_err(failed("replace", path))
+}
+
+/// Makes sure that files stay, with their names, and one more that has none yet.
+pub(crate) fn sync(unsynced: Unsynced, nameless: Option<&Temporary>) -> Result<()> {
+    let (mut files, mut folders) = (Vec::new(), BTreeSet::new());
+    let mut what = nameless.map(|temporary| temporary.name.clone()).unwrap_or_default();
+    for (path, file) in unsynced.files {
+        files.extend(file);
+        folders.extend(path.parent().map(Path::to_owned));
+        what = path;
+    }
+    if let Some(temporary) = nameless {
+        files.push(temporary.file.try_clone().map_err(failed("write", &temporary.name))?);
+    }
+    lancet::sync_all(&files).map_err(failed("write", &what))?;
+    folders.iter().try_for_each(|folder| sync_folder(folder))
 }
 
 /// Removes a file, if it is there.

@@ -6,14 +6,16 @@ use std::path::Path;
 use arrow_schema::SchemaRef;
 use prost::Message;
 
-use crate::data_file::{FileVersion, Rules};
+use crate::data_file::{FileVersion, LastColumns, Rules};
 use crate::error::{Error, Problem, Result, ensure};
 use crate::fields::{self, Field};
 use crate::flags::{self, Flags};
 use crate::fragment::Fragment;
+use crate::message::FRAGMENTS;
 use crate::names::VersionName;
 use crate::schema::TableSchema;
 use crate::unknown::{Kept, UnknownFields};
+use crate::wire::{Parts, Value, unreadable};
 use crate::{container, cost, proto};
 
 /// What parsing may cost.
@@ -160,9 +162,8 @@ impl Manifest {
     }
 
     fn decode(file: &str, message: &[u8]) -> Result<Self, Problem> {
-        let message = Kept::<proto::Manifest>::decode(message).map_err(|error| {
-            Problem::corrupt(format!("the manifest message does not decode: {error}"))
-        })?;
+        let (fragments, rest) = split(message)?;
+        let message = Kept::<proto::Manifest>::decode(&*rest).map_err(unreadable)?;
         let Kept { message, unknown } = message;
         check_version(file, message.version)?;
         let (reader_flags, writer_flags) =
@@ -180,7 +181,7 @@ impl Manifest {
             bases: Some(&base_paths.iter().map(|base| base.id).collect()),
             version: if mixed { None } else { data_format },
         };
-        let fragments = fragments(message.fragments, &rules, reader_flags)?;
+        let fragments = decode_fragments(&fragments, &rules, reader_flags)?;
         Ok(Self {
             file: file.to_owned(),
             version: message.version,
@@ -250,14 +251,28 @@ pub(crate) fn base_paths(messages: Vec<Kept<proto::BasePath>>) -> Result<Vec<Bas
     Ok(bases)
 }
 
-fn fragments(
-    messages: Vec<Kept<proto::DataFragment>>,
+/// The fragments of a manifest message as they stand there, and all that is not one.
+fn split(message: &[u8]) -> Result<(Vec<&[u8]>, Vec<u8>), Problem> {
+    let (mut fragments, mut rest) = (Vec::new(), Vec::new());
+    let mut parts = Parts::new(message);
+    while let Some(part) = parts.next()? {
+        match part.value {
+            Value::Bytes(fragment) if part.field == FRAGMENTS => fragments.push(fragment),
+            _ => rest.extend_from_slice(part.whole),
+        }
+    }
+    Ok((fragments, rest))
+}
+
+fn decode_fragments(
+    messages: &[&[u8]],
     rules: &Rules<'_>,
     flags: Flags,
 ) -> Result<Vec<Fragment>, Problem> {
     let mut fragments: Vec<Fragment> = Vec::with_capacity(messages.len());
+    let mut last = LastColumns::default();
     for message in messages {
-        let fragment = Fragment::check(message, rules)?;
+        let fragment = Fragment::decode(message, rules, &mut last)?;
         let id = fragment.id;
         let has_ids = fragment.row_ids.is_some() || !flags.contains(Flags::STABLE_ROW_IDS);
         ensure!(has_ids, "fragment {id} has no row ids, but the table says that all have");

@@ -17,13 +17,13 @@ use crate::unknown::Kept;
 impl Manifest {
     /// The message of the manifest, without the sections and the footer of its file.
     pub fn encode(&self) -> Vec<u8> {
-        self.encode_with(|fragment, _| fragment.message().encode_to_vec().into())
+        self.encode_with(self.fragments.iter().map(Fragment::encoded))
     }
 
-    /// The same with fragments, by their places, as somebody else has encoded them.
+    /// The same with these fragments, which are encoded already, instead of its own.
     pub(crate) fn encode_with<'a>(
         &self,
-        mut fragment: impl FnMut(&Fragment, usize) -> Cow<'a, [u8]>,
+        fragments: impl IntoIterator<Item = Cow<'a, [u8]>>,
     ) -> Vec<u8> {
         let data_format = self.data_format.map(|version| {
             let (file_format, version) = ("lance".to_owned(), version.to_string());
@@ -56,8 +56,7 @@ impl Manifest {
         // Parts of a message stand one behind the other: first those with the lowest numbers, fields and fragments.
         let fields = self.fields.iter().map(Field::message).collect();
         let mut bytes = proto::Manifest { fields, ..Default::default() }.encode_to_vec();
-        for (place, known) in self.fragments.iter().enumerate() {
-            let encoded = fragment(known, place);
+        for encoded in fragments {
             encode_key(FRAGMENTS, WireType::LengthDelimited, &mut bytes);
             encode_varint(encoded.len() as u64, &mut bytes);
             bytes.extend_from_slice(&encoded);
@@ -114,6 +113,10 @@ impl Field {
 }
 
 impl Fragment {
+    pub(crate) fn encoded(&self) -> Cow<'static, [u8]> {
+        self.message().encode_to_vec().into()
+    }
+
     pub(crate) fn message(&self) -> Kept<proto::DataFragment> {
         let mark = proto::Empty {};
         let message = proto::DataFragment {
@@ -144,8 +147,8 @@ impl DataFile {
         let (file_major_version, file_minor_version) = self.version_numbers;
         let message = proto::DataFile {
             path: self.path.clone(),
-            fields: self.fields.clone(),
-            column_indices: self.columns.clone(),
+            fields: self.fields.to_vec(),
+            column_indices: self.columns.to_vec(),
             file_major_version,
             file_minor_version,
             file_size_bytes: self.size_bytes.unwrap_or(0),

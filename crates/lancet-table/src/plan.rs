@@ -105,7 +105,7 @@ impl<'a> Places<'a> {
             return Self::Few(fragment);
         }
         let all = fragment.files.iter().enumerate().flat_map(|(place, file)| {
-            let columns = file.fields.iter().zip(&file.columns);
+            let columns = file.fields.iter().zip(file.columns.iter());
             columns.filter_map(move |(field, column)| {
                 Some((*field, (place, u32::try_from(*column).ok()?)))
             })

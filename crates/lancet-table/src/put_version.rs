@@ -20,23 +20,25 @@ use crate::manifest::Manifest;
 use crate::names::{HINT_FILE, Naming, VERSIONS_DIR, VersionName, Versions};
 use crate::opening::{Opened, list_versions};
 use crate::standing::{Evidence, evidence, has_files_of};
-use crate::storage::{Durability, Put, Storage, shown};
+use crate::storage::{Durability, Put, Storage, Unsynced, shown};
 use crate::transaction::Transaction;
 
-/// Writes the version of `at`, which has these bytes, if its name is free and none was there that is gone. Errors are
+/// Writes the version of `at`, which has these bytes, if its name is free and none was there that is gone. What it names and
+/// is not synced yet is synced first. Errors are
 /// [`Error::Uncertain`] from the moment in which it may be there.
 pub(crate) async fn put_version<S: Storage>(
     at: &Opened<S>,
     bytes: &Bytes,
     naming: Naming,
     transaction: &Transaction,
+    unsynced: &mut Unsynced,
 ) -> Result<Put> {
     let (storage, version) = (at.storage(), at.manifest().version);
     let folder = at.root.join(VERSIONS_DIR);
     let path = folder.join(VersionName { version, naming }.file_name());
     let uncertain =
         |source| Error::Uncertain { file: shown(&path), version, source: Box::new(source) };
-    if put_bytes(storage, &path, version, bytes).await? == Put::Taken {
+    if put_bytes(storage, &path, version, bytes, unsynced).await? == Put::Taken {
         return Ok(Put::Taken);
     }
     storage.sync_folder(&folder).await.map_err(uncertain)?;
@@ -61,10 +63,11 @@ async fn put_bytes<S: Storage>(
     path: &Path,
     version: u64,
     bytes: &Bytes,
+    unsynced: &mut Unsynced,
 ) -> Result<Put> {
     let uncertain =
         |source| Error::Uncertain { file: shown(path), version, source: Box::new(source) };
-    let put = storage.put_if_absent(path, bytes.clone(), Durability::Synced).await;
+    let put = storage.put_if_absent(path, bytes.clone(), Durability::Behind(unsynced)).await;
     // What cannot be done at all was not done.
     if matches!(put, Ok(Put::Done) | Err(Error::Unsupported { .. })) {
         return put;
@@ -189,7 +192,8 @@ mod tests {
         for (there, put) in [(longer, Put::Taken), (damaged, Put::Taken), (ours.clone(), Put::Done)]
         {
             ready(store.replace(&path, there, Durability::Synced)).unwrap();
-            let done = put_version(&table, &ours, Naming::V2, &transaction);
+            let unsynced = &mut Unsynced::default();
+            let done = put_version(&table, &ours, Naming::V2, &transaction, unsynced);
             assert_eq!(ready(done).unwrap(), put);
         }
     }

@@ -24,6 +24,7 @@ use crate::data_file::DATA_DIR;
 use crate::deletion::DELETIONS_DIR;
 use crate::error::{Error, Problem, Result};
 use crate::flags::Flags;
+use crate::fragment::Fragment;
 use crate::indexes::INDICES_DIR;
 use crate::names::{Naming, VERSIONS_DIR, VersionName};
 use crate::opening::{MAX_REF_BYTES, Opened, list_versions};
@@ -35,7 +36,7 @@ use crate::refs::{BRANCHES_DIR, TAGS_DIR, TREE_DIR, Tag};
 use crate::storage::{Durability, Put, Storage, put_own, shown};
 use crate::taken_manifests::TAKEN_AT_ONCE;
 use crate::transaction::{CloneTable, Operation, TRANSACTIONS_DIR, Transaction};
-use crate::version_file::VersionFile;
+use crate::version_file;
 
 /// The folders of a table or branch.
 const FOLDERS: [&str; 5] = [VERSIONS_DIR, TRANSACTIONS_DIR, DELETIONS_DIR, INDICES_DIR, DATA_DIR];
@@ -334,8 +335,9 @@ impl<S: Storage> Opened<S> {
             manifest.transaction_file = transaction.file_name();
             self.put_new(&transaction_path, transaction.encode()).await?;
         }
-        let file = VersionFile::new(manifest, &[], &indexes, &transaction)?;
-        let put = self.put_new(&path, file.bytes).await?;
+        let fragments: Vec<_> = manifest.fragments.iter().map(Fragment::encoded).collect();
+        let bytes = version_file::encode(&mut manifest, fragments, &indexes, &transaction)?;
+        let put = self.put_new(&path, bytes).await?;
         if put == Put::Done
             && let Err(gone) = self.check_there().await
         {

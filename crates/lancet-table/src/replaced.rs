@@ -105,8 +105,8 @@ mod tests {
     fn rows(ids: &[i32]) -> Append {
         let file = DataFile {
             path: "f".into(),
-            fields: ids.to_vec(),
-            columns: vec![0; ids.len()],
+            fields: ids.into(),
+            columns: vec![0; ids.len()].into(),
             version: FileVersion::V2_1,
             version_numbers: (2, 1),
             size_bytes: None,

@@ -24,7 +24,7 @@ use crate::read::Reads;
 use crate::rebase::Pending;
 use crate::row_ids::Stored;
 use crate::row_source::{Nothing, RowSource};
-use crate::storage::Storage;
+use crate::storage::{Storage, Unsynced};
 use crate::take::{Wanted, grouped, in_order};
 use crate::transaction::{Delete, Operation, Update};
 use crate::write::{TableChange, unless_lost};
@@ -141,7 +141,7 @@ impl<S: Storage> Opened<S> {
             moved.inserted = moved.inserted.saturating_add(inserted);
             Ok::<_, Error>((writer.finish().await?, moved))
         };
-        let (mut new, moved) = match written.await {
+        let ((mut new, unsynced), moved) = match written.await {
             Ok(written) => written,
             Err(error) => {
                 writer.give_up().await;
@@ -157,7 +157,9 @@ impl<S: Storage> Opened<S> {
         if new.is_empty() && moved.deleted.is_empty() {
             return Ok((self.clone(), change));
         }
-        let committed = self.commit_update(&moved, &mut new, changed.fields, options).await;
+        let committed = self
+            .commit_update(&moved, (new.as_mut_slice(), unsynced), &changed.fields, options)
+            .await;
         let opened = unless_lost(self.storage(), &self.root, &new, committed).await?;
         let version = opened.manifest().version;
         Ok((opened, TableChange { version, ..change }))
@@ -166,8 +168,8 @@ impl<S: Storage> Opened<S> {
     async fn commit_update(
         &self,
         moved: &Moved,
-        new: &mut [Fragment],
-        fields: Vec<i32>,
+        (new, unsynced): (&mut [Fragment], Unsynced),
+        fields: &[i32],
         options: &TableWriteOptions,
     ) -> Result<Self> {
         if self.manifest().has_stable_row_ids() {
@@ -178,12 +180,12 @@ impl<S: Storage> Opened<S> {
             removed: removal.gone,
             updated: removal.updated,
             new: new.to_vec(),
-            fields_moved: fields.into_iter().filter_map(|id| u32::try_from(id).ok()).collect(),
+            fields_moved: fields.iter().filter_map(|id| u32::try_from(*id).ok()).collect(),
             ..Update::default()
         };
         let mut pending = Pending::new(self.transaction(Operation::Update(update)));
         (pending.removed, pending.files) = (removal.removed, removal.files);
-        self.commit(pending, options).await
+        self.commit_with(pending, unsynced, options).await
     }
 
     /// Writes the new versions of rows: columns that are given, and of the others what the rows hold now.

@@ -1,12 +1,14 @@
 //! The row ids of a fragment: where they are stored, and what they are.
 
 use lancet_row_ids::RowIdSequence;
+use prost::Message;
 
 use crate::data_file::{CREATED_FIELD, DataFile, LAST_UPDATED_FIELD, ROW_ID_FIELD};
 use crate::error::{Problem, Result};
 use crate::fragment::Fragment;
 use crate::manifest::Manifest;
 use crate::proto;
+use crate::wire::{Part, unreadable};
 
 /// Where a number for each row is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,55 +68,59 @@ fn sequence(bytes: &[u8], fragment: &Fragment) -> Result<RowIdSequence, Problem>
     Ok(sequence)
 }
 
+/// Which numbers of its rows a fragment has stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StoredNumbers {
+    RowIds,
+    Created,
+    LastUpdated,
+}
+
+impl StoredNumbers {
+    fn words(self) -> &'static str {
+        match self {
+            Self::RowIds => "row ids",
+            Self::Created => "versions of creation",
+            Self::LastUpdated => "versions of last change",
+        }
+    }
+
+    /// The field id of their hidden column.
+    fn field(self) -> i32 {
+        match self {
+            Self::RowIds => ROW_ID_FIELD,
+            Self::Created => CREATED_FIELD,
+            Self::LastUpdated => LAST_UPDATED_FIELD,
+        }
+    }
+}
+
 impl Stored {
-    pub(crate) fn of_row_ids(
-        message: Option<proto::RowIds>,
+    /// What the last of the parts of a fragment says that tell where its numbers are.
+    pub(crate) fn decode(
+        part: Option<Part<'_>>,
+        what: StoredNumbers,
         files: &[DataFile],
     ) -> Result<Option<Self>, Problem> {
-        Ok(match message {
-            None => None,
-            Some(proto::RowIds::Inline(bytes)) => Some(Self::Inline(bytes)),
-            Some(proto::RowIds::External(file)) => return Err(external("row ids", &file)),
-            Some(proto::RowIds::Column(_)) => Some(hidden("row ids", ROW_ID_FIELD, files)?),
-        })
-    }
-
-    pub(crate) fn of_created(
-        message: Option<proto::Created>,
-        files: &[DataFile],
-    ) -> Result<Option<Self>, Problem> {
-        let what = "versions of creation";
-        Ok(match message {
-            None => None,
-            Some(proto::Created::Inline(bytes)) => Some(Self::Inline(bytes)),
-            Some(proto::Created::External(file)) => return Err(external(what, &file)),
-            Some(proto::Created::Column(_)) => Some(hidden(what, CREATED_FIELD, files)?),
-        })
-    }
-
-    pub(crate) fn of_last_updated(
-        message: Option<proto::LastUpdated>,
-        files: &[DataFile],
-    ) -> Result<Option<Self>, Problem> {
-        let what = "versions of last change";
-        Ok(match message {
-            None => None,
-            Some(proto::LastUpdated::Inline(bytes)) => Some(Self::Inline(bytes)),
-            Some(proto::LastUpdated::External(file)) => return Err(external(what, &file)),
-            Some(proto::LastUpdated::Column(_)) => Some(hidden(what, LAST_UPDATED_FIELD, files)?),
-        })
+        let Some(part) = part else { return Ok(None) };
+        let bytes = part.bytes()?;
+        match part.field {
+            5 | 7 | 9 => Ok(Some(Self::Inline(bytes.to_vec()))),
+            6 | 8 | 10 => {
+                let file = proto::ExternalFile::decode(bytes).map_err(unreadable)?;
+                let (what, path) = (what.words(), file.path.escape_debug());
+                Err(Problem::unsupported(format!(
+                    "its {what} are in the other file `{path}`; known writers keep them in the manifest or in \
+                     a hidden column"
+                )))
+            }
+            _ => hidden(what, files).map(Some),
+        }
     }
 }
 
-fn external(what: &str, file: &proto::ExternalFile) -> Problem {
-    let path = file.path.escape_debug();
-    Problem::unsupported(format!(
-        "its {what} are in the other file `{path}`; known writers keep them in the manifest or in \
-         a hidden column"
-    ))
-}
-
-fn hidden(what: &str, field: i32, files: &[DataFile]) -> Result<Stored, Problem> {
+fn hidden(what: StoredNumbers, files: &[DataFile]) -> Result<Stored, Problem> {
+    let (what, field) = (what.words(), what.field());
     let columns = files.iter().enumerate().filter_map(|(file, data_file)| {
         data_file.column_of(field).map(|column| Stored::Column { file, column })
     });

@@ -4,7 +4,7 @@
 //! the writer stops there for ever, as a process that is killed. Writers that [take turns](Simulated::in_turns) let others
 //! go on before each request.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use lancet::{
 
 use crate::error::{Error, Result};
 use crate::files::in_data_file;
-use crate::storage::{Durability, Entry, Put, Storage};
+use crate::storage::{Durability, Entry, Put, Storage, Unsynced};
 
 /// What goes wrong at a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub(crate) enum Fault {
 #[derive(Debug, Clone)]
 pub(crate) struct Simulated {
     files: Arc<Mutex<BTreeMap<PathBuf, Bytes>>>,
+    /// Those that are lost with the machine.
+    volatile: Arc<Mutex<BTreeSet<PathBuf>>>,
     plan: Arc<Mutex<Plan>>,
     takes_turns: bool,
 }
@@ -59,12 +61,22 @@ struct Plan {
 
 impl Simulated {
     pub(crate) fn new() -> Self {
-        Self { files: Arc::default(), plan: Arc::default(), takes_turns: false }
+        Self {
+            files: Arc::default(),
+            volatile: Arc::default(),
+            plan: Arc::default(),
+            takes_turns: false,
+        }
     }
 
     /// Another writer.
     pub(crate) fn another(&self) -> Self {
-        Self { files: self.files.clone(), plan: Arc::default(), takes_turns: self.takes_turns }
+        Self {
+            files: self.files.clone(),
+            volatile: self.volatile.clone(),
+            plan: Arc::default(),
+            takes_turns: self.takes_turns,
+        }
     }
 
     /// Another writer, whose futures are not ready before each request once, and for whom all files are new.
@@ -81,7 +93,27 @@ impl Simulated {
     /// Another store with the same files.
     pub(crate) fn copied(&self) -> Self {
         let files = self.files.lock().unwrap().clone();
-        Self { files: Arc::new(Mutex::new(files)), plan: Arc::default(), takes_turns: false }
+        let volatile = self.volatile.lock().unwrap().clone();
+        Self {
+            files: Arc::new(Mutex::new(files)),
+            volatile: Arc::new(Mutex::new(volatile)),
+            ..Self::new()
+        }
+    }
+
+    /// The store after its machine was lost: files that were not synced are gone.
+    pub(crate) fn after_a_crash(&self) -> Self {
+        let left = self.copied();
+        let volatile = std::mem::take(&mut *left.volatile.lock().unwrap());
+        left.files.lock().unwrap().retain(|path, _| !volatile.contains(path));
+        left
+    }
+
+    fn note_volatile(&self, path: &Path, durability: Durability<'_>) {
+        if let Durability::Later(unsynced) = durability {
+            self.volatile.lock().unwrap().insert(path.to_owned());
+            unsynced.add(path, None);
+        }
     }
 
     /// Has a fault strike at a request, counted from now on.
@@ -239,18 +271,42 @@ impl Storage for Simulated {
 
     type NewData = (Self, PathBuf, FileWriter<Vec<u8>>);
 
-    async fn put_if_absent(&self, path: &Path, bytes: Bytes, _: Durability) -> Result<Put> {
+    async fn put_if_absent(
+        &self,
+        path: &Path,
+        bytes: Bytes,
+        durability: Durability<'_>,
+    ) -> Result<Put> {
+        let durability = match durability {
+            Durability::Behind(others) if !others.files.is_empty() => {
+                self.sync(others).await?;
+                Durability::Synced
+            }
+            other => other,
+        };
         self.request("create", path, |files| {
             if files.contains_key(path) {
                 return Ok(Put::Taken);
             }
             files.insert(path.to_owned(), bytes);
+            self.note_volatile(path, durability);
             Ok(Put::Done)
         })
         .await
     }
 
-    async fn replace(&self, path: &Path, bytes: Bytes, _: Durability) -> Result<()> {
+    async fn sync(&self, files: &mut Unsynced) -> Result<()> {
+        let files = std::mem::take(files).files;
+        self.plan.lock().unwrap().syncs += 1;
+        self.request("sync", Path::new("files"), |_| {
+            let mut volatile = self.volatile.lock().unwrap();
+            files.iter().for_each(|(path, _)| _ = volatile.remove(path));
+            Ok(())
+        })
+        .await
+    }
+
+    async fn replace(&self, path: &Path, bytes: Bytes, _: Durability<'_>) -> Result<()> {
         self.request("replace", path, |files| {
             files.insert(path.to_owned(), bytes);
             Ok(())
@@ -318,12 +374,16 @@ impl Storage for Simulated {
         writer.written_bytes()
     }
 
-    async fn finish_data((store, path, writer): Self::NewData) -> Result<WriteSummary> {
+    async fn finish_data(
+        (store, path, writer): Self::NewData,
+        unsynced: &mut Unsynced,
+    ) -> Result<WriteSummary> {
         let finished = writer.finish_into().map_err(|error| in_data_file(&path, error));
         store
             .request("finish", &path, |files| {
                 let (summary, bytes) = finished?;
                 files.insert(path.clone(), bytes.into());
+                store.note_volatile(&path, Durability::Later(unsynced));
                 Ok(summary)
             })
             .await

@@ -157,8 +157,8 @@ mod tests {
     fn fragment(id: u32, path: &str) -> Fragment {
         let file = DataFile {
             path: path.into(),
-            fields: vec![0],
-            columns: vec![0],
+            fields: [0].into(),
+            columns: [0].into(),
             version: FileVersion::V2_1,
             version_numbers: (2, 1),
             size_bytes: None,

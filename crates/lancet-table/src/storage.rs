@@ -4,6 +4,7 @@
 //! ready when they are first polled, and [`ready`] is all the runtime there is. A store waits for its answers, in the
 //! runtime of the caller.
 
+use std::fs::File;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -32,11 +33,35 @@ pub(crate) enum Put {
     Taken,
 }
 
+/// Files that have their names, and may still be lost with the machine.
+#[derive(Debug, Default)]
+pub(crate) struct Unsynced {
+    /// With what it takes to sync them.
+    pub(crate) files: Vec<(PathBuf, Option<File>)>,
+}
+
+/// Files that wait to be synced together, at most, about: they are open meanwhile.
+pub(crate) const MAX_UNSYNCED: usize = 64;
+
+impl Unsynced {
+    pub(crate) fn add(&mut self, path: &Path, file: Option<File>) {
+        self.files.push((path.to_owned(), file));
+    }
+
+    pub(crate) fn append(&mut self, mut others: Self) {
+        self.files.append(&mut others.files);
+    }
+}
+
 /// What a file needs before one may rely on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durability {
+#[derive(Debug)]
+pub(crate) enum Durability<'a> {
     /// It stays, whatever happens to the machine. Its name stays after [`Storage::sync_folder`].
     Synced,
+    /// It stays, with its name, after [`Storage::sync`].
+    Later(&'a mut Unsynced),
+    /// As `Synced`, and it appears when these files stay, with their names. None of them waits any more.
+    Behind(&'a mut Unsynced),
     /// Nothing depends on it.
     Unsynced,
 }
@@ -121,7 +146,7 @@ pub(crate) trait Storage: Clone + Send + Sync + 'static {
         &self,
         path: &Path,
         bytes: Bytes,
-        durability: Durability,
+        durability: Durability<'_>,
     ) -> impl Future<Output = Result<Put>> + Send;
 
     /// Puts a file in the place of the one with its name, if there is one, at once.
@@ -129,8 +154,11 @@ pub(crate) trait Storage: Clone + Send + Sync + 'static {
         &self,
         path: &Path,
         bytes: Bytes,
-        durability: Durability,
+        durability: Durability<'_>,
     ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Makes sure that files stay, with their names, whatever happens to the machine. None of them waits any more.
+    fn sync(&self, files: &mut Unsynced) -> impl Future<Output = Result<()>> + Send;
 
     /// Removes a file; one that is not there is no error.
     fn delete(&self, path: &Path) -> impl Future<Output = Result<()>> + Send;
@@ -167,8 +195,11 @@ pub(crate) trait Storage: Clone + Send + Sync + 'static {
     /// Bytes of a data file that are written so far.
     fn data_bytes(data: &Self::NewData) -> u64;
 
-    /// Ends a data file: it appears, and stays.
-    fn finish_data(data: Self::NewData) -> impl Future<Output = Result<WriteSummary>> + Send;
+    /// Ends a data file: it appears, and stays after [`Storage::sync`].
+    fn finish_data(
+        data: Self::NewData,
+        unsynced: &mut Unsynced,
+    ) -> impl Future<Output = Result<WriteSummary>> + Send;
 }
 
 /// Folders on disk.
@@ -232,13 +263,17 @@ impl Storage for Disk {
         &self,
         path: &Path,
         bytes: Bytes,
-        durability: Durability,
+        durability: Durability<'_>,
     ) -> Result<Put> {
         local::put_if_absent(path, &bytes, durability)
     }
 
-    async fn replace(&self, path: &Path, bytes: Bytes, durability: Durability) -> Result<()> {
+    async fn replace(&self, path: &Path, bytes: Bytes, durability: Durability<'_>) -> Result<()> {
         local::replace(path, &bytes, durability)
+    }
+
+    async fn sync(&self, files: &mut Unsynced) -> Result<()> {
+        local::sync(std::mem::take(files), None)
     }
 
     async fn delete(&self, path: &Path) -> Result<()> {
@@ -282,8 +317,14 @@ impl Storage for Disk {
         writer.written_bytes()
     }
 
-    async fn finish_data((path, writer): Self::NewData) -> Result<WriteSummary> {
-        writer.finish().map_err(|error| in_data_file(&path, error))
+    async fn finish_data(
+        (path, writer): Self::NewData,
+        unsynced: &mut Unsynced,
+    ) -> Result<WriteSummary> {
+        let finished = writer.finish_unsynced();
+        let (summary, file) = finished.map_err(|error| in_data_file(&path, error))?;
+        unsynced.add(&path, Some(file));
+        Ok(summary)
     }
 }
 
@@ -301,7 +342,7 @@ pub(crate) async fn put_own<S: Storage>(
     storage: &S,
     path: &Path,
     bytes: Bytes,
-    durability: Durability,
+    durability: Durability<'_>,
 ) -> Result<Put> {
     let put = storage.put_if_absent(path, bytes.clone(), durability).await;
     if matches!(put, Ok(Put::Done)) {

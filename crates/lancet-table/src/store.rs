@@ -18,7 +18,7 @@ use lancet_object_store::{FetchOptions, Object, Reader, Writer};
 use crate::blobs::outside;
 use crate::error::{Error, Result};
 use crate::files::in_data_file;
-use crate::storage::{Durability, Entry, Put, Storage, shown};
+use crate::storage::{Durability, Entry, Put, Storage, Unsynced, shown};
 
 /// A store, and how it is asked.
 #[derive(Debug, Clone)]
@@ -153,7 +153,7 @@ impl Storage for Store {
     type NewData = (PathBuf, Writer);
 
     /// With one request that the store answers only if there is no such object.
-    async fn put_if_absent(&self, path: &FilePath, bytes: Bytes, _: Durability) -> Result<Put> {
+    async fn put_if_absent(&self, path: &FilePath, bytes: Bytes, _: Durability<'_>) -> Result<Put> {
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match self.store.put_opts(&object(path)?, bytes.into(), options).await {
             Ok(_) => Ok(Put::Done),
@@ -171,7 +171,7 @@ impl Storage for Store {
         }
     }
 
-    async fn replace(&self, path: &FilePath, bytes: Bytes, _: Durability) -> Result<()> {
+    async fn replace(&self, path: &FilePath, bytes: Bytes, _: Durability<'_>) -> Result<()> {
         let put = self.store.put(&object(path)?, bytes.into()).await;
         put.map(|_| ()).map_err(|error| refused(path, error))
     }
@@ -184,6 +184,11 @@ impl Storage for Store {
     }
 
     /// An object that a store has taken stays.
+    /// What a store has taken stays.
+    async fn sync(&self, _: &mut Unsynced) -> Result<()> {
+        Ok(())
+    }
+
     async fn sync_folder(&self, _: &FilePath) -> Result<()> {
         Ok(())
     }
@@ -231,7 +236,7 @@ impl Storage for Store {
         writer.written_bytes()
     }
 
-    async fn finish_data((path, writer): Self::NewData) -> Result<WriteSummary> {
+    async fn finish_data((path, writer): Self::NewData, _: &mut Unsynced) -> Result<WriteSummary> {
         writer.finish().await.map_err(|error| failed(&path, error))
     }
 }

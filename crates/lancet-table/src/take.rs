@@ -14,6 +14,9 @@ use crate::table::Table;
 /// Fewer fragments than this are read on the calling thread: to wake another one takes longer than a few rows.
 const PARALLEL_FRAGMENTS: usize = 8;
 
+/// So many fragments are told to the device together, at most: their files are open meanwhile.
+const TOGETHER: usize = 128;
+
 /// A row that is wanted: the place of its fragment, and its offset there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {
@@ -53,16 +56,26 @@ impl Table {
 
     fn take_wanted(&self, wanted: Vec<Wanted>, columns: &TableProjection) -> Result<RecordBatch> {
         let (groups, positions) = grouped(&wanted);
-        if groups.len() > 1 {
-            self.at.reads.announce(groups.iter().map(|group| group.place), columns)?;
+        let mut batches = Vec::with_capacity(groups.len());
+        let mut groups = groups.into_iter();
+        loop {
+            let some: Vec<Group> = groups.by_ref().take(TOGETHER).collect();
+            if some.is_empty() {
+                return in_order(batches, &positions, columns);
+            }
+            if some.len() > 1 {
+                self.at.reads.announce(some.iter().map(|group| group.place), columns)?;
+                self.at.reads.announce_rows(&some, columns);
+            }
+            let threads = if some.len() < PARALLEL_FRAGMENTS { 1 } else { self.at.reads.threads };
+            let (reads, wanted) = (self.at.reads.clone(), columns.clone());
+            let read = move |group: Group| {
+                Ok(ready(reads.read(group.place, &wanted, &Rows::List(group.offsets))))
+            };
+            for batch in lancet::in_parallel(threads, some, read)? {
+                batches.push(batch?);
+            }
         }
-        let threads = if groups.len() < PARALLEL_FRAGMENTS { 1 } else { self.at.reads.threads };
-        let (reads, wanted) = (self.at.reads.clone(), columns.clone());
-        let read = move |group: Group| {
-            Ok(ready(reads.read(group.place, &wanted, &Rows::List(group.offsets))))
-        };
-        let batches = lancet::in_parallel(threads, groups, read)?.into_iter();
-        in_order(batches.collect::<Result<_>>()?, &positions, columns)
     }
 }
 

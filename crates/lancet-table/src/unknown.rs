@@ -12,6 +12,8 @@ use prost::encoding::{
 };
 use prost::{DecodeError, Message};
 
+use crate::wire::Part;
+
 /// Fields that are not known, as bytes: each with its number and its value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnknownFields(Vec<u8>);
@@ -31,6 +33,11 @@ impl UnknownFields {
             skip_field(wire, tag, &mut rest, DecodeContext::default()).ok()?;
             Some(tag)
         })
+    }
+
+    /// Copies a field.
+    pub(crate) fn keep(&mut self, part: &Part<'_>) {
+        self.0.extend_from_slice(part.whole);
     }
 
     /// Copies the value of a field.

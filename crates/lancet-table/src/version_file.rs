@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use prost::Message;
 
 use crate::container::{self, NewFile};
 use crate::cost::each_field;
@@ -60,35 +59,32 @@ impl VersionFile {
         walked.map_err(|problem| self.problem(problem))?;
         Ok(fragments)
     }
+}
 
-    /// The file of a new version. `manifest` gets the places of its sections; `kept` are fragments that stand in an older
-    /// file as they are here, as bytes and by their places.
-    pub(crate) fn new(
-        mut manifest: Manifest,
-        kept: &[Option<&[u8]>],
-        indexes: &Indexes,
-        transaction: &Transaction,
-    ) -> Result<Self> {
-        let broken = |file: &str, problem: Problem| problem.in_file(file);
+/// The bytes of the file of a new version. `manifest` gets the places of its sections; `fragments` are those of the version,
+/// encoded.
+pub(crate) fn encode<'a>(
+    manifest: &mut Manifest,
+    fragments: impl IntoIterator<Item = Cow<'a, [u8]>>,
+    indexes: &Indexes,
+    transaction: &Transaction,
+) -> Result<Bytes> {
+    let encode = || {
         let mut file = NewFile::default();
         let section = indexes.encode().map(|section| file.add(&section)).transpose();
-        manifest.index_section = section.map_err(|problem| broken(&manifest.file, problem))?;
-        let section = file.add(&transaction.encode());
-        manifest.transaction_section =
-            Some(section.map_err(|problem| broken(&manifest.file, problem))?);
+        manifest.index_section = section?;
+        manifest.transaction_section = Some(file.add(&transaction.encode())?);
         manifest.old_transaction_section = None;
-        let message = manifest.encode_with(|fragment, place| match kept.get(place) {
-            Some(Some(bytes)) => Cow::Borrowed(*bytes),
-            _ => Cow::Owned(fragment.message().encode_to_vec()),
-        });
-        let bytes = file.finish(&message).map_err(|problem| broken(&manifest.file, problem))?;
-        Ok(Self { manifest, bytes: bytes.into() })
-    }
+        file.finish(&manifest.encode_with(fragments))
+    };
+    let bytes = encode();
+    bytes.map(Bytes::from).map_err(|problem: Problem| problem.in_file(&manifest.file))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::{Naming, VersionName};
     use crate::next::{Given, Next};
     use crate::transaction::{Append, Operation};
 
@@ -120,8 +116,15 @@ mod tests {
                     Transaction::new(file.manifest.version, "u".into(), append.clone());
                 let given = Given::default();
                 let next = Next::build(Some(&file), &transaction, &given, 0);
-                match next.and_then(|next| next.into_file(name.clone(), &transaction)) {
+                let path = VersionName { version: file.manifest.version + 1, naming: Naming::V2 };
+                let path = path.file_name();
+                match next.and_then(|next| next.into_bytes(path.clone(), &transaction)) {
                     Ok(next) => {
+                        // A commit reads it again before it writes it.
+                        let Ok(next) = VersionFile::parse(&path, next, &limits) else {
+                            refused += 1;
+                            continue;
+                        };
                         let indexes = next.indexes().unwrap();
                         assert_eq!(indexes, file.indexes().unwrap(), "{name}");
                         built += 1;

@@ -23,7 +23,7 @@ use crate::opening::Opened;
 use crate::random;
 use crate::rebase::Pending;
 use crate::row_source::RowSource;
-use crate::storage::Storage;
+use crate::storage::{Storage, Unsynced};
 use crate::transaction::{Append, Operation, Overwrite, Transaction};
 use crate::write_options::TableWriteOptions;
 
@@ -53,7 +53,8 @@ pub(crate) async fn create<S: Storage>(
         return Err(already_there(&root));
     }
     let version = options.version.unwrap_or_default();
-    let (new, num_rows) = new_contents(&storage, &root, rows, 0, version, options).await?;
+    let (new, num_rows, unsynced) =
+        new_contents(&storage, &root, rows, 0, version, options).await?;
     let fragments = new.fragments.clone();
     let transaction = Transaction::new(0, random::uuid(), Operation::Overwrite(new));
     let mut pending = Pending::new(transaction);
@@ -62,7 +63,7 @@ pub(crate) async fn create<S: Storage>(
         data_format: Some(FileVersion::of(version)),
         restored: None,
     };
-    let committed = commit_first(storage.clone(), root.clone(), pending, options).await;
+    let committed = commit_first(storage.clone(), root.clone(), pending, unsynced, options).await;
     let opened = unless_lost(&storage, &root, &fragments, committed).await?;
     let version = opened.manifest().version;
     Ok((opened, TableChange { version, rows_inserted: num_rows, ..TableChange::default() }))
@@ -78,7 +79,7 @@ impl<S: Storage> Opened<S> {
         let (storage, root) = (self.storage(), self.root.as_path());
         let version = self.storage_version(options)?;
         let schema = FileSchema::of_rows(&self.reads.snapshot.schema, &rows.schema(), version)?;
-        let fragments = write_rows(storage, root, rows, schema, options).await?;
+        let (fragments, unsynced) = write_rows(storage, root, rows, schema, options).await?;
         let rows_inserted = num_rows(&fragments);
         let mut change = TableChange { rows_inserted, ..TableChange::default() };
         if fragments.is_empty() {
@@ -87,7 +88,7 @@ impl<S: Storage> Opened<S> {
         }
         let append = Append { fragments: fragments.clone(), ..Append::default() };
         let pending = Pending::new(self.transaction(Operation::Append(append)));
-        let committed = self.commit(pending, options).await;
+        let committed = self.commit_with(pending, unsynced, options).await;
         let opened = unless_lost(storage, root, &fragments, committed).await?;
         change.version = opened.manifest().version;
         Ok((opened, change))
@@ -106,12 +107,12 @@ impl<S: Storage> Opened<S> {
             Some(_) => self.checked(next_field_id(manifest))?,
             None => 0,
         };
-        let (new, rows_inserted) =
+        let (new, rows_inserted, unsynced) =
             new_contents(storage, root, rows, first_id, version, options).await?;
         let fragments = new.fragments.clone();
         let mut pending = Pending::new(self.transaction(Operation::Overwrite(new)));
         pending.given.data_format = Some(FileVersion::of(version));
-        let committed = self.commit(pending, options).await;
+        let committed = self.commit_with(pending, unsynced, options).await;
         let opened = unless_lost(storage, root, &fragments, committed).await?;
         let rows_deleted = manifest.num_rows().unwrap_or(0);
         let version = opened.manifest().version;
@@ -158,14 +159,15 @@ async fn new_contents<S: Storage>(
     first_id: i32,
     version: Version,
     options: &TableWriteOptions,
-) -> Result<(Overwrite, u64)> {
+) -> Result<(Overwrite, u64, Unsynced)> {
     let schema = rows.schema();
     let fields = fields_of(&schema, version, first_id)?;
     let file_schema = FileSchema::new(&fields, version)?;
-    let fragments = write_rows(storage, root, rows, file_schema, options).await?;
+    let (fragments, unsynced) = write_rows(storage, root, rows, file_schema, options).await?;
     let num_rows = num_rows(&fragments);
     let schema_metadata = bytes_of_metadata(&schema);
-    Ok((Overwrite { fragments, fields, schema_metadata, ..Overwrite::default() }, num_rows))
+    let new = Overwrite { fragments, fields, schema_metadata, ..Overwrite::default() };
+    Ok((new, num_rows, unsynced))
 }
 
 fn bytes_of_metadata(schema: &Schema) -> std::collections::BTreeMap<String, Vec<u8>> {
@@ -185,7 +187,7 @@ async fn write_rows<S: Storage>(
     mut rows: impl RowSource,
     schema: FileSchema,
     options: &TableWriteOptions,
-) -> Result<Vec<Fragment>> {
+) -> Result<(Vec<Fragment>, Unsynced)> {
     let schema = Arc::new(schema);
     let mut writer = FragmentWriter::new(storage, root, schema.clone(), options);
     let written = async {
@@ -195,7 +197,7 @@ async fn write_rows<S: Storage>(
         writer.finish().await
     };
     match written.await {
-        Ok(fragments) => Ok(fragments),
+        Ok(written) => Ok(written),
         Err(error) => {
             writer.give_up().await;
             Err(error)

@@ -263,7 +263,7 @@ fn forged_numbers_cost_nothing() {
     }
     let error = forged("foreign_writer.tar", |manifest, _| {
         let file = &mut manifest.fragments[0].files[0];
-        file.fields = vec![-2; file.fields.len()];
+        file.fields = vec![-2; file.fields.len()].into();
         manifest.fragments[0].physical_rows = Some(u64::from(u32::MAX));
     });
     let error = error.unwrap_err();

@@ -185,7 +185,9 @@ pub use read::{
 pub use rows::{RowRanges, Rows};
 pub use span::Span;
 pub use version::Version;
-pub use write::{ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary};
+pub use write::{
+    ColumnSummary, FileWriter, NewFile, PageSummary, WriteOptions, WriteSummary, sync_all,
+};
 pub use zones::filter::{Comparison, Filter};
 pub use zones::map::{ColumnStatistics, ZoneMap};
 pub use zones::prune::prune;

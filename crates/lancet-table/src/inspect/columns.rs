@@ -53,7 +53,7 @@ impl Columns {
 
     /// Adds the columns of a file, and calls them as the table does. Says whose they are.
     pub(super) fn add(&mut self, data_file: &DataFile, file: &mut FileReport) -> Vec<ColumnOwner> {
-        let listed = data_file.columns.iter().zip(&data_file.fields);
+        let listed = data_file.columns.iter().zip(data_file.fields.iter());
         let fields: HashMap<i32, i32> = listed.map(|(column, field)| (*column, *field)).collect();
         let field = |column: &ColumnReport| {
             i32::try_from(column.index).ok().and_then(|index| fields.get(&index))

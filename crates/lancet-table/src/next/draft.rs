@@ -18,14 +18,14 @@ use crate::unknown::UnknownFields;
 use crate::version_file::VersionFile;
 
 /// A fragment of the new version.
-enum Slot<'a> {
+pub(super) enum Slot<'a> {
     /// As it stands at a place of the source.
     Kept(usize, &'a Fragment),
     New(Fragment),
 }
 
 impl Slot<'_> {
-    fn fragment(&self) -> &Fragment {
+    pub(super) fn fragment(&self) -> &Fragment {
         match self {
             Self::Kept(_, fragment) => fragment,
             Self::New(fragment) => fragment,
@@ -349,29 +349,14 @@ impl<'a> Draft<'a> {
         self.slots.retain(|slot| slot.fragment().num_rows() != Some(0));
         self.slots.sort_by_key(|slot| slot.fragment().id);
         let (reader_flags, writer_flags) = self.contents().flags();
-        let mut kept = Vec::with_capacity(self.slots.len());
-        let mut fragments = Vec::with_capacity(self.slots.len());
-        for slot in self.slots {
-            match slot {
-                Slot::Kept(place, fragment) => {
-                    kept.push(Some(place));
-                    fragments.push(fragment.clone());
-                }
-                Slot::New(fragment) => {
-                    kept.push(None);
-                    fragments.push(fragment);
-                }
-            }
-        }
         let writer = Some(Writer {
             library: "lancet".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             unknown: UnknownFields::default(),
         });
         let tag = String::new();
-        let manifest =
-            Manifest { fragments, reader_flags, writer_flags, writer, tag, ..self.manifest };
-        Next { manifest, kept, source: self.source, indexes: self.indexes }
+        let manifest = Manifest { reader_flags, writer_flags, writer, tag, ..self.manifest };
+        Next { manifest, fragments: self.slots, source: self.source, indexes: self.indexes }
     }
 }
 

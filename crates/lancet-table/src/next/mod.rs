@@ -11,20 +11,22 @@ mod tests;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::data_file::FileVersion;
 use crate::error::Result;
 use crate::indexes::Indexes;
 use crate::manifest::Manifest;
 use crate::transaction::Transaction;
-use crate::version_file::VersionFile;
-use draft::Draft;
+use crate::version_file::{self, VersionFile};
+use draft::{Draft, Slot};
 
 /// A new version before it has a file.
 pub(crate) struct Next<'a> {
+    /// Without fragments.
     pub(crate) manifest: Manifest,
-    /// Where each fragment stands in another version, if it is the same there.
-    kept: Vec<Option<usize>>,
-    /// That version.
+    fragments: Vec<Slot<'a>>,
+    /// The version that fragments were kept from.
     source: Option<&'a VersionFile>,
     indexes: Indexes,
 }
@@ -41,20 +43,20 @@ pub(crate) struct Given {
 }
 
 impl<'a> Next<'a> {
-    /// The file of the version, under the name of a path.
-    pub(crate) fn into_file(
-        mut self,
-        file: String,
-        transaction: &Transaction,
-    ) -> Result<VersionFile> {
+    /// The bytes of the version's file, which is to have a name. Fragments that nobody touched are copied as bytes.
+    pub(crate) fn into_bytes(mut self, file: String, transaction: &Transaction) -> Result<Bytes> {
         self.manifest.file = file;
         let encoded = match self.source {
             Some(source) => source.encoded_fragments()?,
             None => Vec::new(),
         };
-        let kept = self.kept.iter().map(|place| encoded.get((*place)?).copied());
-        let kept: Vec<Option<&[u8]>> = kept.collect();
-        VersionFile::new(self.manifest, &kept, &self.indexes, transaction)
+        let fragments = self.fragments.iter().map(|slot| match slot {
+            Slot::Kept(place, fragment) => {
+                encoded.get(*place).map_or_else(|| fragment.encoded(), |bytes| (*bytes).into())
+            }
+            Slot::New(fragment) => fragment.encoded(),
+        });
+        version_file::encode(&mut self.manifest, fragments, &self.indexes, transaction)
     }
 
     /// The first version of a table, or the one behind `latest`.

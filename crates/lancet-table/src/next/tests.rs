@@ -61,18 +61,25 @@ fn with_metadata(operation: &mut Operation, theirs: &VersionFile) {
 
 /// The reference reserves ids of fragments in a version of their own; lancet gives them with the others.
 fn with_reserved_ids(
-    ours: &mut Manifest,
+    ours: &mut Next<'_>,
     rewrite: &crate::transaction::Rewrite,
     theirs: &Manifest,
 ) {
     let num_new = rewrite.groups.iter().map(|group| group.new.len()).sum::<usize>();
     let at = ours.fragments.len() - num_new;
     let ids = rewrite.groups.iter().flat_map(|group| &group.new).map(|fragment| fragment.id);
-    for (fragment, id) in ours.fragments[at..].iter_mut().zip(ids) {
+    for (slot, id) in ours.fragments[at..].iter_mut().zip(ids) {
+        let Slot::New(fragment) = slot else { panic!("a rewritten fragment is new") };
         fragment.id = id;
     }
-    assert!(ours.max_fragment_id > theirs.max_fragment_id);
-    ours.max_fragment_id = theirs.max_fragment_id;
+    assert!(ours.manifest.max_fragment_id > theirs.max_fragment_id);
+    ours.manifest.max_fragment_id = theirs.max_fragment_id;
+}
+
+/// The manifest of a version, with its fragments.
+fn whole(next: &Next<'_>) -> Manifest {
+    let fragments = next.fragments.iter().map(|slot| slot.fragment().clone()).collect();
+    Manifest { fragments, ..next.manifest.clone() }
 }
 
 /// Rows of each version, whatever runs they are noted in.
@@ -125,13 +132,20 @@ fn versions_of_the_reference_are_built_again() {
             let mut next = Next::build(before, &transaction, &given, 0)
                 .unwrap_or_else(|error| panic!("{table} version {version}: {error}"));
             if let Operation::Rewrite(rewrite) = &transaction.operation {
-                with_reserved_ids(&mut next.manifest, rewrite, &theirs.manifest);
+                with_reserved_ids(&mut next, rewrite, &theirs.manifest);
             }
-            same(&format!("{table} version {version}"), &next.manifest, &theirs.manifest);
-            let file = next.into_file(theirs.manifest.file.clone(), &transaction).unwrap();
-            let again =
-                VersionFile::parse(&theirs.manifest.file, file.bytes.clone(), &Limits::default());
-            assert_eq!(again.unwrap().manifest, file.manifest, "{table} version {version}");
+            let built_manifest = whole(&next);
+            same(&format!("{table} version {version}"), &built_manifest, &theirs.manifest);
+            let bytes = next.into_bytes(theirs.manifest.file.clone(), &transaction).unwrap();
+            let file =
+                VersionFile::parse(&theirs.manifest.file, bytes, &Limits::default()).unwrap();
+            let read_again = Manifest {
+                file: built_manifest.file.clone(),
+                transaction_section: built_manifest.transaction_section,
+                index_section: built_manifest.index_section,
+                ..file.manifest.clone()
+            };
+            assert_eq!(read_again, built_manifest, "{table} version {version}");
             same_indexes(&format!("{table} version {version}"), &file, theirs);
             *built.entry(transaction.operation.name()).or_default() += 1;
         }
@@ -209,7 +223,7 @@ fn readers_say_whether_row_ids_are_stable() {
     let next = Next::build(Some(&file), &transaction, &given, 0).unwrap();
     assert!(next.manifest.writer_flags.contains(Flags::STABLE_ROW_IDS));
     assert!(next.manifest.has_stable_row_ids());
-    let Some(Stored::Inline(ids)) = &next.manifest.fragments.last().unwrap().row_ids else {
+    let Some(Stored::Inline(ids)) = &next.fragments.last().unwrap().fragment().row_ids else {
         panic!("the new rows have no ids");
     };
     let ids: Vec<u64> = RowIdSequence::decode(ids).unwrap().iter().collect();

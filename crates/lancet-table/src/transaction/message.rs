@@ -7,7 +7,7 @@ use super::{
     ReserveFragments, Restore, Rewrite, RewriteGroup, Transaction, Update, UpdateBases,
     UpdateConfig, UpdateMap, proto,
 };
-use crate::data_file::{DataFile, Rules};
+use crate::data_file::{DataFile, LastColumns, Rules};
 use crate::error::{Error, Problem, Result};
 use crate::fields::{self, Field};
 use crate::fragment::Fragment;
@@ -229,7 +229,7 @@ mod parse {
             let fragment = replaced.fragment_id;
             let file = replaced.message.new_file;
             let file = file.ok_or_else(|| Problem::corrupt("a replaced data file is missing"))?;
-            Ok((fragment, DataFile::check(file, &lenient())?))
+            Ok((fragment, DataFile::decode(&file, &lenient(), &mut LastColumns::default())?))
         });
         Ok(DataReplacement { files: files.collect::<Result<_, Problem>>()?, unknown })
     }
@@ -250,8 +250,9 @@ mod parse {
         UpdateMap { entries, replace: map.replace }
     }
 
-    fn fragments(messages: Vec<Kept<table::DataFragment>>) -> Result<Vec<Fragment>, Problem> {
-        messages.into_iter().map(|message| Fragment::check(message, &lenient())).collect()
+    fn fragments(messages: Vec<Vec<u8>>) -> Result<Vec<Fragment>, Problem> {
+        let (rules, mut last) = (lenient(), LastColumns::default());
+        messages.iter().map(|message| Fragment::decode(message, &rules, &mut last)).collect()
     }
 
     /// What files of a transaction have in common is told by the manifest.
@@ -264,8 +265,8 @@ fn kept<M>(message: M, unknown: &UnknownFields) -> Kept<M> {
     Kept { message, unknown: unknown.clone() }
 }
 
-fn fragments(fragments: &[Fragment]) -> Vec<Kept<table::DataFragment>> {
-    fragments.iter().map(Fragment::message).collect()
+fn fragments(fragments: &[Fragment]) -> Vec<Vec<u8>> {
+    fragments.iter().map(|fragment| fragment.message().encode_to_vec()).collect()
 }
 
 fn schema(fields: &[Field]) -> Vec<Kept<table::Field>> {
@@ -395,7 +396,7 @@ impl UpdateMap {
 impl DataReplacement {
     fn message(&self) -> Kept<proto::DataReplacement> {
         let replacements = self.files.iter().map(|(fragment_id, file)| {
-            let new_file = Some(file.message());
+            let new_file = Some(file.message().encode_to_vec());
             proto::ReplacedFile { fragment_id: *fragment_id, new_file }.into()
         });
         kept(proto::DataReplacement { replacements: replacements.collect() }, &self.unknown)

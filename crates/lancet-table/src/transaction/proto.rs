@@ -1,11 +1,12 @@
 //! The protobuf messages of a transaction (package `lance.table`), written by hand as those of manifests are.
 //!
-//! Entries of indexes are kept as bytes: what is in them is the business of [`crate::indexes`]. In the published schema the
+//! Entries of indexes are kept as bytes: what is in them is the business of [`crate::indexes`]. So are fragments and data files,
+//! which are read out of these as those of manifests are. In the published schema the
 //! operations are alternatives; here each is an optional field, so that one that is not known is told from none.
 
 use std::collections::BTreeMap;
 
-use crate::proto::{BasePath, DataFile, DataFragment, Field};
+use crate::proto::{BasePath, Field};
 use crate::unknown::{Kept, known};
 
 /// What made a version.
@@ -51,14 +52,14 @@ pub(crate) struct Transaction {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Append {
-    #[prost(message, repeated, tag = "1")]
-    pub(crate) fragments: Vec<Kept<DataFragment>>,
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    pub(crate) fragments: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Delete {
-    #[prost(message, repeated, tag = "1")]
-    pub(crate) updated_fragments: Vec<Kept<DataFragment>>,
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    pub(crate) updated_fragments: Vec<Vec<u8>>,
     #[prost(uint64, repeated, tag = "2")]
     pub(crate) deleted_fragment_ids: Vec<u64>,
     #[prost(string, tag = "3")]
@@ -67,8 +68,8 @@ pub(crate) struct Delete {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Overwrite {
-    #[prost(message, repeated, tag = "1")]
-    pub(crate) fragments: Vec<Kept<DataFragment>>,
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    pub(crate) fragments: Vec<Vec<u8>>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) schema: Vec<Kept<Field>>,
     #[prost(btree_map = "string, bytes", tag = "3")]
@@ -98,16 +99,16 @@ pub(crate) struct Rewrite {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct RewriteGroup {
-    #[prost(message, repeated, tag = "1")]
-    pub(crate) old_fragments: Vec<Kept<DataFragment>>,
-    #[prost(message, repeated, tag = "2")]
-    pub(crate) new_fragments: Vec<Kept<DataFragment>>,
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    pub(crate) old_fragments: Vec<Vec<u8>>,
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub(crate) new_fragments: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Merge {
-    #[prost(message, repeated, tag = "1")]
-    pub(crate) fragments: Vec<Kept<DataFragment>>,
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    pub(crate) fragments: Vec<Vec<u8>>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) schema: Vec<Kept<Field>>,
     #[prost(btree_map = "string, bytes", tag = "3")]
@@ -132,10 +133,10 @@ pub(crate) struct ReserveFragments {
 pub(crate) struct Update {
     #[prost(uint64, repeated, tag = "1")]
     pub(crate) removed_fragment_ids: Vec<u64>,
-    #[prost(message, repeated, tag = "2")]
-    pub(crate) updated_fragments: Vec<Kept<DataFragment>>,
-    #[prost(message, repeated, tag = "3")]
-    pub(crate) new_fragments: Vec<Kept<DataFragment>>,
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub(crate) updated_fragments: Vec<Vec<u8>>,
+    #[prost(bytes = "vec", repeated, tag = "3")]
+    pub(crate) new_fragments: Vec<Vec<u8>>,
     #[prost(uint32, repeated, tag = "4")]
     pub(crate) fields_modified: Vec<u32>,
     #[prost(uint32, repeated, tag = "6")]
@@ -197,8 +198,8 @@ pub(crate) struct DataReplacement {
 pub(crate) struct ReplacedFile {
     #[prost(uint64, tag = "1")]
     pub(crate) fragment_id: u64,
-    #[prost(message, optional, tag = "2")]
-    pub(crate) new_file: Option<Kept<DataFile>>,
+    #[prost(bytes = "vec", optional, tag = "2")]
+    pub(crate) new_file: Option<Vec<u8>>,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]

@@ -75,7 +75,9 @@ impl<T> Request<T> {
         self.0.spans()
     }
 
-    pub(super) fn brings_rows(&self) -> bool {
+    /// Whether the spans are those of rows, and not only of what tells where rows are. Who announces rows of several files together
+    /// reads up to there in each.
+    pub fn brings_rows(&self) -> bool {
         self.0.brings_rows()
     }
 

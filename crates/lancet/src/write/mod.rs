@@ -20,11 +20,13 @@ mod page;
 mod plan;
 mod sink;
 mod summary;
+mod sync;
 #[cfg(test)]
 mod test_plans;
 mod unfinished;
 mod zone_map;
 
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -47,6 +49,7 @@ pub use options::WriteOptions;
 use plan::plan_columns;
 use sink::Sink;
 pub use summary::{ColumnSummary, PageSummary, WriteSummary};
+pub use sync::sync_all;
 
 /// Fewer zones are made into maps on one thread; a guess, of the same order.
 const PARALLEL_ZONES: u64 = 4 << 10;
@@ -123,6 +126,13 @@ impl FileWriter {
         let (summary, file) = self.finish_into()?;
         file.publish()?;
         Ok(summary)
+    }
+
+    /// [`FileWriter::finish`] without waiting for the disk, for whoever makes several files and waits once: the file that is
+    /// returned has its name, and is to be synced, and then its folder.
+    pub fn finish_unsynced(self) -> Result<(WriteSummary, File)> {
+        let (summary, file) = self.finish_into()?;
+        Ok((summary, file.publish_unsynced()?))
     }
 }
 

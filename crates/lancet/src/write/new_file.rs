@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`NewFile::create`] | a hidden file beside the final name, that nobody can have foreseen, and a lock on it |
 //! | [`NewFile::publish`] | its bytes reach the disk, it gets its name, the folder reaches the disk |
+//! | [`NewFile::publish_unsynced`] | it gets its name; the rest is done by the caller |
 //! | it is dropped before | the hidden file goes away |
 //! | the process forks | the file stays its own: a child neither writes to it nor removes it |
 //! | the process is killed | the hidden file stays, without a lock: [`NewFile::leftovers`] |
@@ -81,19 +82,42 @@ impl NewFile {
         self.finish().map_err(|e| Error::io(format!("cannot finish {}", self.path.display()), e))
     }
 
-    fn finish(&mut self) -> io::Result<u64> {
+    /// [`NewFile::publish`] without waiting for the disk, for whoever makes several files and waits once: the file that is
+    /// returned has its name, and is to be synced ([`sync_all`](crate::sync_all)), and then its folder.
+    pub fn publish_unsynced(mut self) -> Result<File> {
+        let finished = self.finish_unsynced();
+        finished.map_err(|e| Error::io(format!("cannot finish {}", self.path.display()), e))
+    }
+
+    fn finish_unsynced(&mut self) -> io::Result<File> {
+        self.flush_all()?;
+        let file = self.file.get_ref().file.try_clone()?;
+        self.rename()?;
+        Ok(file)
+    }
+
+    fn flush_all(&mut self) -> io::Result<()> {
         self.file.get_ref().check_process()?;
         if self.failed {
             return Err(io::Error::other("a write failed before"));
         }
-        self.file.flush()?;
-        attempt(Step::Sync, || self.file.get_ref().file.sync_all())?;
-        let folder = attempt(Step::OpenFolder, || open_folder(&self.path))?;
+        self.file.flush()
+    }
+
+    fn rename(&mut self) -> io::Result<()> {
         if let Some(temporary) = &self.temporary {
             attempt(Step::Rename, || fs::rename(temporary, &self.path))?;
             unfinished::remove(temporary);
         }
         self.temporary = None;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<u64> {
+        self.flush_all()?;
+        attempt(Step::Sync, || self.file.get_ref().file.sync_all())?;
+        let folder = attempt(Step::OpenFolder, || open_folder(&self.path))?;
+        self.rename()?;
         attempt(Step::SyncFolder, || sync_folder(folder))?;
         Ok(self.bytes)
     }

@@ -63,6 +63,36 @@ fn every_step_may_fail() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+#[test]
+fn a_file_may_appear_before_it_is_synced() {
+    let folder = folder("unsynced");
+    let path = folder.join("a");
+    let publish = || {
+        let mut file = NewFile::create(&path)?;
+        file.write_all(b"all of it").map_err(|e| Error::io("cannot write", e))?;
+        file.publish_unsynced()
+    };
+    let mut hit = Vec::new();
+    for step in 0.. {
+        fs::write(&path, "old").unwrap();
+        LEFT.set(Some(step));
+        let done = publish();
+        LEFT.set(None);
+        assert_eq!(names(&folder), ["a"], "step {step}");
+        let Some(failed) = FAILED.take() else {
+            done.unwrap().sync_all().unwrap();
+            break;
+        };
+        assert!(done.is_err(), "{failed:?} failed, and nobody knows");
+        assert!(fs::read(&path).unwrap() == b"old", "{failed:?}");
+        hit.push(failed);
+    }
+    // To sync it is for the caller.
+    assert_eq!(hit, [Step::Create, Step::Write, Step::Rename]);
+    assert_eq!(fs::read(&path).unwrap(), b"all of it");
+    fs::remove_dir_all(folder).unwrap();
+}
+
 /// An empty folder of its own.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("lancet-new-{name}-{}", std::process::id()));

@@ -123,6 +123,13 @@ impl FileSource {
         (!is_there).then(|| Ahead::of_take(spans, self.cache.device(&self.file)))
     }
 
+    /// Announces spans that lie apart, unless they are in memory. Returns whether they were announced.
+    pub(super) fn announce_unless_there(&self, spans: &[Span]) -> bool {
+        let reads = coalesce(spans, MERGE_GAP, MERGE_BYTES).reads;
+        let ahead = self.ahead(&reads);
+        ahead.inspect(|ahead| ahead.pass(&self.file, 0)).is_some()
+    }
+
     /// Fills the parts, one after the other, with the bytes from `position` on.
     pub(crate) fn read_into(&self, position: u64, parts: &mut [IoSliceMut<'_>]) -> Result<()> {
         fill_parts(&self.file, position, parts)

@@ -132,6 +132,18 @@ impl FileReader {
         run(self.source.as_ref(), request)
     }
 
+    /// Has the device asked for what a request needs next, without waiting for it, so that requests of several files can
+    /// wait together. Returns whether it was asked: not where the bytes are in memory, nor where the file is none on disk.
+    pub fn announce<T>(&self, request: &Request<T>) -> bool {
+        self.disk.as_ref().is_some_and(|disk| disk.announce_unless_there(request.spans()))
+    }
+
+    /// Reads what a request needs next, and hands it over.
+    pub fn advance<T>(&self, request: &mut Request<T>) -> Result<()> {
+        let bytes = self.source.read_scattered(request.spans())?;
+        request.supply(bytes)
+    }
+
     /// Format version of the file.
     pub fn version(&self) -> Version {
         self.file.version()

@@ -1,0 +1,225 @@
+//! Messages taken apart without copies, one part after the other.
+//!
+//! A manifest lists a fragment in some hundred bytes, and there may be a million of them: whoever opens a table waits for
+//! nothing else. So fragments are read right out of the bytes, in one pass; lists of numbers that are the same in all of
+//! them are there once. Other messages are few, and decoded as they are declared ([`proto`](crate::proto)).
+
+use std::sync::Arc;
+
+use prost::encoding::{WireType, decode_key, decode_varint};
+
+use crate::error::{Problem, Result};
+
+/// What a part of a message holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+    /// 4 or 8 bytes.
+    Fixed(&'a [u8]),
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'a> {
+    /// The number of its field.
+    pub(crate) field: u32,
+    pub(crate) value: Value<'a>,
+    /// All of it: field, length and value.
+    pub(crate) whole: &'a [u8],
+}
+
+/// The parts of a message.
+pub(crate) struct Parts<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    pub(crate) fn new(message: &'a [u8]) -> Self {
+        Self { rest: message }
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<Part<'a>>, Problem> {
+        let before = self.rest;
+        if before.is_empty() {
+            return Ok(None);
+        }
+        let mut rest = before;
+        let (field, wire) = decode_key(&mut rest).map_err(unreadable)?;
+        let mut number = || decode_varint(&mut rest).map_err(unreadable);
+        let len = match wire {
+            WireType::Varint => {
+                let value = Value::Number(number()?);
+                return Ok(Some(self.part(field, value, rest)));
+            }
+            WireType::LengthDelimited => number()?,
+            WireType::SixtyFourBit => 8,
+            WireType::ThirtyTwoBit => 4,
+            WireType::StartGroup | WireType::EndGroup => {
+                return Err(unreadable("it has a group, which the format does not use"));
+            }
+        };
+        let taken = usize::try_from(len).ok().and_then(|len| rest.split_at_checked(len));
+        let Some((bytes, later)) = taken else {
+            return Err(unreadable(format!("field {field} reaches past its end")));
+        };
+        let is_long = wire == WireType::LengthDelimited;
+        let value = if is_long { Value::Bytes(bytes) } else { Value::Fixed(bytes) };
+        Ok(Some(self.part(field, value, later)))
+    }
+
+    /// A part that ends where `rest` begins.
+    fn part(&mut self, field: u32, value: Value<'a>, rest: &'a [u8]) -> Part<'a> {
+        let len = self.rest.len().saturating_sub(rest.len());
+        let whole = self.rest.get(..len).unwrap_or_default();
+        self.rest = rest;
+        Part { field, value, whole }
+    }
+}
+
+impl<'a> Part<'a> {
+    /// The bytes of its value, if it has some.
+    pub(crate) fn any_bytes(&self) -> &'a [u8] {
+        match self.value {
+            Value::Bytes(bytes) | Value::Fixed(bytes) => bytes,
+            Value::Number(_) => &[],
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> Result<&'a [u8], Problem> {
+        match self.value {
+            Value::Bytes(bytes) => Ok(bytes),
+            Value::Number(_) | Value::Fixed(_) => Err(self.wrong("bytes")),
+        }
+    }
+
+    pub(crate) fn text(&self) -> Result<&'a str, Problem> {
+        std::str::from_utf8(self.bytes()?)
+            .map_err(|_| unreadable(format!("field {} is not UTF-8", self.field)))
+    }
+
+    pub(crate) fn number(&self) -> Result<u64, Problem> {
+        match self.value {
+            Value::Number(number) => Ok(number),
+            Value::Bytes(_) | Value::Fixed(_) => Err(self.wrong("a number")),
+        }
+    }
+
+    /// A number of 32 bits: as everywhere in such messages, higher ones do not count.
+    pub(crate) fn number32(&self) -> Result<u32, Problem> {
+        self.number().map(low)
+    }
+
+    fn wrong(&self, expected: &str) -> Problem {
+        unreadable(format!("field {} is not {expected}", self.field))
+    }
+}
+
+fn low(number: u64) -> u32 {
+    u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default()
+}
+
+pub(crate) fn unreadable(why: impl std::fmt::Display) -> Problem {
+    Problem::corrupt(format!("the message does not decode: {why}"))
+}
+
+/// The list of numbers that was read last, as bytes and as numbers.
+#[derive(Debug, Default)]
+pub(crate) struct LastNumbers<'a> {
+    bytes: &'a [u8],
+    numbers: Arc<[i32]>,
+}
+
+impl<'a> LastNumbers<'a> {
+    fn read(&mut self, bytes: &'a [u8]) -> Result<Arc<[i32]>, Problem> {
+        if self.bytes != bytes {
+            let mut numbers = Vec::new();
+            read_packed(bytes, &mut numbers)?;
+            (self.bytes, self.numbers) = (bytes, numbers.into());
+        }
+        Ok(self.numbers.clone())
+    }
+}
+
+fn read_packed(mut bytes: &[u8], numbers: &mut Vec<i32>) -> Result<(), Problem> {
+    // Each takes a byte at least.
+    numbers.reserve(bytes.len());
+    while !bytes.is_empty() {
+        numbers.push(low(decode_varint(&mut bytes).map_err(unreadable)?).cast_signed());
+    }
+    Ok(())
+}
+
+/// A list of numbers in the making. Writers put it into one part; it may come in several, or number by number.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    first: Arc<[i32]>,
+    /// All of them, if there are several parts.
+    all: Vec<i32>,
+}
+
+impl Numbers {
+    pub(crate) fn add<'a>(
+        &mut self,
+        part: &Part<'a>,
+        last: &mut LastNumbers<'a>,
+    ) -> Result<(), Problem> {
+        match part.value {
+            Value::Bytes(bytes) if self.first.is_empty() && self.all.is_empty() => {
+                self.first = last.read(bytes)?;
+                return Ok(());
+            }
+            _ if self.all.is_empty() => self.all.extend_from_slice(&self.first),
+            _ => {}
+        }
+        match part.value {
+            Value::Bytes(bytes) => read_packed(bytes, &mut self.all),
+            _ => {
+                self.all.push(part.number32()?.cast_signed());
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> Arc<[i32]> {
+        if self.all.is_empty() { self.first } else { self.all.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lists(message: &[u8]) -> Result<Arc<[i32]>, Problem> {
+        let (mut parts, mut last) = (Parts::new(message), LastNumbers::default());
+        let mut numbers = Numbers::default();
+        while let Some(part) = parts.next()? {
+            numbers.add(&part, &mut last)?;
+        }
+        Ok(numbers.finish())
+    }
+
+    #[test]
+    fn lists_come_in_any_number_of_parts() {
+        let minus_one = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
+        let packed = [&[0x12, 12, 7][..], &minus_one, &[9]].concat();
+        assert_eq!(*lists(&packed).unwrap(), [7, -1, 9]);
+        assert!(lists(&[]).unwrap().is_empty());
+        assert!(lists(&[0x12, 0]).unwrap().is_empty());
+        // One by one, and mixed.
+        assert_eq!(*lists(&[0x10, 7, 0x10, 8]).unwrap(), [7, 8]);
+        assert_eq!(*lists(&[0x12, 2, 7, 8, 0x10, 9, 0x12, 1, 3]).unwrap(), [7, 8, 9, 3]);
+        assert_eq!(*lists(&[0x10, 9, 0x12, 1, 3]).unwrap(), [9, 3]);
+        for broken in [&[0x12, 2, 7][..], &[0x12, 1, 0x80], &[0x15, 0, 0, 0, 0], &[0x13], &[0x10]] {
+            assert!(lists(broken).is_err(), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn equal_lists_are_there_once() {
+        let mut last = LastNumbers::default();
+        let (one, same) = (last.read(&[1, 2]).unwrap(), last.read(&[1, 2]).unwrap());
+        assert!(Arc::ptr_eq(&one, &same));
+        assert_eq!(*last.read(&[1, 3]).unwrap(), [1, 3]);
+    }
+}
