@@ -87,8 +87,8 @@ pub fn with_zone_maps(name: &str, deleted: &[u16]) -> Dir {
         let data = &mut fragment.files[0];
         (data.path, data.size_bytes) = (file, Some(std::fs::metadata(&path).unwrap().len()));
         // The second fragment lacks the price.
-        data.fields = if number == 1 { vec![0, 2] } else { vec![0, 1, 2] };
-        data.columns = if number == 1 { vec![0, 2] } else { vec![0, 1, 2] };
+        data.fields = if number == 1 { [0, 2].into() } else { [0, 1, 2].into() };
+        data.columns = if number == 1 { [0, 2].into() } else { [0, 1, 2].into() };
         if number == 0 && !deleted.is_empty() {
             let mut file = deletion.clone();
             (file.kind, file.num_deleted_rows) =
