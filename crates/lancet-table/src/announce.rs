@@ -244,8 +244,8 @@ mod tests {
             let coming = groups.iter().flat_map(|group| reads.coming(group, &columns));
             coming.filter(|coming| coming.request.brings_rows() && coming.announce()).count()
         };
-        let indexes = groups.iter().flat_map(|group| reads.coming(group, &columns));
-        assert!(indexes.map(|coming| coming.request.brings_rows()).all(|known| known));
+        let mut indexes = groups.iter().flat_map(|group| reads.coming(group, &columns));
+        assert!(indexes.all(|coming| coming.request.brings_rows()));
         let start = Instant::now();
         while missing() > 0 && start.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(1));
