@@ -1,7 +1,7 @@
 //! Transactions: what a version did to the one before, as values.
 //!
 //! Every version file holds the transaction that made it. A writer that has read an older version looks at those of the
-//! versions in between: they tell whether its own change still makes sense ([`crate::rebase`]).
+//! versions in between: they tell whether its own change still makes sense (`rebase`).
 
 mod message;
 pub(crate) mod proto;
