@@ -27,6 +27,9 @@ use crate::take::Group;
 /// So many bytes of rows are announced together, at most, about.
 const MAX_BYTES: u64 = 32 << 20;
 
+/// Rows of so many fragments are announced together: their files are open meanwhile.
+const MAX_GROUPS: usize = 128;
+
 /// Rows of a data file that are going to be read.
 struct Coming {
     file: Arc<OpenData<Disk>>,
@@ -62,8 +65,8 @@ impl Reads<Disk> {
         if is_there(groups.first()) && is_there(groups.last()) {
             return;
         }
-        let mut coming = Vec::with_capacity(groups.len());
-        for group in groups {
+        let mut coming = Vec::new();
+        for group in groups.iter().take(MAX_GROUPS) {
             for coming_file in self.coming(group, columns) {
                 coming_file.announce();
                 coming.push(coming_file);
