@@ -219,7 +219,8 @@ fn check_columns(
 fn is_name(path: &str) -> bool {
     // As writers make them, and quick to see.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    if path.strip_suffix(".lance").is_some_and(|stem| stem.bytes().all(is_plain)) {
+    let all_plain = |stem: &str| stem.bytes().fold(true, |all, byte| all & is_plain(byte));
+    if path.strip_suffix(".lance").is_some_and(all_plain) {
         return true;
     }
     let leads_away = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();

@@ -39,6 +39,8 @@ impl<'a> Parts<'a> {
         Self { rest: message }
     }
 
+    // Its caller looks at each part once: one that is handed over in memory costs more than all else here.
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> Result<Option<Part<'a>>, Problem> {
         let before = self.rest;
         if before.is_empty() {
@@ -69,6 +71,7 @@ impl<'a> Parts<'a> {
     }
 
     /// A part that ends where `rest` begins.
+    #[inline(always)]
     fn part(&mut self, field: u32, value: Value<'a>, rest: &'a [u8]) -> Part<'a> {
         let len = self.rest.len().saturating_sub(rest.len());
         let whole = self.rest.get(..len).unwrap_or_default();
