@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::expand::Expansion;
 use crate::fields::Field;
 use crate::file_schema::{FileSchema, fields_of};
-use crate::fragment::Fragment;
+use crate::fragment::{self, Fragment};
 use crate::live_rows::LiveRows;
 use crate::new_values::{Made, NewValues, checked};
 use crate::opening::Opened;
@@ -109,7 +109,7 @@ impl<S: Storage> Opened<S> {
         options: &TableWriteOptions,
     ) -> Result<Self> {
         let committed = async {
-            let mut fragments = self.manifest().fragments.clone();
+            let mut fragments = fragment::owned(&self.manifest().fragments);
             for (place, file) in &files {
                 if let Some(fragment) = fragments.get_mut(*place) {
                     // Tables of the oldest writers do not tell it.

@@ -8,7 +8,7 @@ use arrow_schema::Schema;
 use crate::error::{Conflict, Error, Result};
 use crate::fields::{self, Field};
 use crate::file_schema::fields_of;
-use crate::fragment::Fragment;
+use crate::fragment::{self, Fragment};
 use crate::live_rows::LiveRows;
 use crate::opening::Opened;
 use crate::options::At;
@@ -144,7 +144,7 @@ impl<S: Storage> Opened<S> {
         loop {
             let added = fields_of(new, at.storage_version(options)?, at.next_field_id()?)?;
             let fields = at.schema_before().with_added(added)?;
-            let merge = at.merge(at.manifest().fragments.clone(), fields);
+            let merge = at.merge(fragment::owned(&at.manifest().fragments), fields);
             match at.commit(at.pending(merge), options).await {
                 Err(error) if tries.again_after(&error) => at = at.newest().await?,
                 done => return done,

@@ -21,7 +21,7 @@ use crate::indexes::INDICES_DIR;
 use crate::manifest::Manifest;
 use crate::names::{Naming, VERSIONS_DIR, VersionName};
 use crate::opening::Opened;
-use crate::put_version::note_latest;
+use crate::put_version::remove_note;
 use crate::refs::{REFS_DIR, TREE_DIR};
 use crate::storage::{Entry, Storage, shown};
 use crate::taken_manifests::{TAKEN_AT_ONCE, Taken};
@@ -97,7 +97,7 @@ impl<S: Storage> Opened<S> {
         }
         let mut report = Cleanup { dry_run: options.dry_run, ..Cleanup::default() };
         if !options.dry_run && !goes.is_empty() {
-            goes = self.remove_versions(&found, goes).await?;
+            goes = self.remove_versions(goes).await?;
             self.keep_all(&self.root, &mut kept).await?;
             self.keep_branches(&mut kept).await?;
         }
@@ -120,11 +120,12 @@ impl<S: Storage> Opened<S> {
     /// Removes manifests, but for those that got a tag or a branch meanwhile; which ones are gone.
     async fn remove_versions<'a>(
         &self,
-        found: &Found,
         goes: Vec<(VersionName, &'a Entry)>,
     ) -> Result<Vec<(VersionName, &'a Entry)>> {
         let mut gone = Vec::with_capacity(goes.len());
-        self.note_newest(found).await;
+        // A note of an old version beside a hole would hide commits of others: they look for the latest version from there, one
+        // by one.
+        remove_note(self.storage(), &self.root).await;
         for some in goes.chunks(TAKEN_AT_ONCE) {
             let pinned = self.pinned().await?;
             let names = some.iter().map(|(name, _)| *name);
@@ -144,7 +145,7 @@ impl<S: Storage> Opened<S> {
         }
         self.storage().sync_folder(&self.root.join(VERSIONS_DIR)).await?;
         // A slow writer may have put an older note back.
-        self.note_newest(found).await;
+        remove_note(self.storage(), &self.root).await;
         Ok(gone)
     }
 
@@ -215,14 +216,6 @@ impl<S: Storage> Opened<S> {
         let started = branches.iter().filter(|branch| mine(&branch.parent));
         pinned.extend(started.map(|branch| branch.parent_version));
         Ok(pinned)
-    }
-
-    /// A note of an old version beside a hole would hide commits of others: they look for the latest version from there,
-    /// one by one.
-    async fn note_newest(&self, found: &Found) {
-        if let Some(newest) = found.attached().last() {
-            note_latest(self.storage(), &self.root, newest).await;
-        }
     }
 
     /// All files that may go, below the folder of the table.

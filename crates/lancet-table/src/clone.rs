@@ -3,6 +3,8 @@
 //! A branch is one too, in `tree/<name>/` of the table. Files that the source has in its own folder get a base, the folder of
 //! the source; those that have a base keep it, with the list of bases. New files of the clone carry none.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 use crate::manifest::{BasePath, Manifest};
 use crate::unknown::UnknownFields;
@@ -27,6 +29,7 @@ impl Source<'_> {
             Error::invalid(format!("{}: there are no ids left for a base path", manifest.file))
         })?;
         for fragment in &mut manifest.fragments {
+            let fragment = Arc::make_mut(fragment);
             for file in &mut fragment.files {
                 file.base.get_or_insert(id);
             }

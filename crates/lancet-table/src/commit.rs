@@ -49,7 +49,7 @@ pub(crate) async fn commit_first<S: Storage>(
     let path = root.join(VERSIONS_DIR).join(file_name(next.manifest.version, Naming::V2));
     let bytes = next.into_bytes(shown(&path), transaction)?;
     let file = VersionFile::parse(&shown(&path), bytes, &Default::default())?;
-    let opened = Opened::first(storage.clone(), root.clone(), file.manifest)?;
+    let opened = Opened::first(storage.clone(), root.clone(), &file)?;
     let mut files = CommitFiles::new(&storage, &root, unsynced);
     let put = async {
         files.put_transaction(opened.manifest(), transaction).await?;
@@ -76,9 +76,20 @@ impl<S: Storage> Opened<S> {
     /// A version file of this table or branch.
     pub(crate) async fn version_file(&self, name: VersionName) -> Result<VersionFile> {
         let path = self.root.join(VERSIONS_DIR).join(name.file_name());
+        if let Some(known) = self.committed_file(name.version)
+            && known.is_at(self.storage(), &path).await
+        {
+            return Ok(known);
+        }
         let limits = &self.options.limits;
         let bytes = self.storage().read(&path, limits.max_metadata_bytes).await?;
         VersionFile::parse(&shown(&path), bytes, limits)
+    }
+
+    /// The version of the table, if it was committed here.
+    fn committed_file(&self, version: u64) -> Option<VersionFile> {
+        let (manifest, bytes) = (&self.reads.snapshot.manifest, self.committed.clone()?);
+        (manifest.version == version).then(|| VersionFile { manifest: manifest.clone(), bytes })
     }
 
     /// What made a version, if it says so.
@@ -180,9 +191,10 @@ impl<S: Storage> Commit<'_, S> {
         let (next, transaction) = (ready.next, &ready.pending.transaction);
         let bytes = next.into_bytes(shown(&path), transaction)?;
         // What could not be read again is not written.
-        let file = VersionFile::parse(&shown(&path), bytes, &self.at.options.limits)?;
+        let limits = &self.at.options.limits;
+        let file = VersionFile::parse_after(Some(&latest), &shown(&path), bytes, limits)?;
         self.files.put_transaction(&file.manifest, transaction).await?;
-        let moved = self.at.moved_to(versions.with(version, naming), file.manifest)?;
+        let moved = self.at.moved_to(versions.with(version, naming), &file)?;
         self.options.check_cancelled()?;
         let unsynced = &mut self.files.unsynced;
         match put_version(&moved, &file.bytes, naming, transaction, unsynced).await? {
@@ -197,8 +209,8 @@ impl<S: Storage> Commit<'_, S> {
     /// The table at a version that turned out to be ours. It is committed: what it names must stay, whatever goes wrong.
     async fn found(&self, name: VersionName, versions: &Versions) -> Result<Attempt<S>> {
         let moved = async {
-            let manifest = self.at.version_file(name).await?.manifest;
-            self.at.moved_to(versions.clone().with(name.version, name.naming), manifest)
+            let file = self.at.version_file(name).await?;
+            self.at.moved_to(versions.clone().with(name.version, name.naming), &file)
         };
         moved.await.map(|moved| Attempt::Done(Box::new(moved))).map_err(|error| {
             let path = self.at.root.join(VERSIONS_DIR).join(name.file_name());

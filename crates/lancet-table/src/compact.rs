@@ -19,7 +19,7 @@ use crate::data_writer::{FragmentWriter, remove_files};
 use crate::error::{Error, Problem, Result};
 use crate::fields::Field;
 use crate::file_schema::FileSchema;
-use crate::fragment::Fragment;
+use crate::fragment::{self, Fragment};
 use crate::indexes::IndexEntry;
 use crate::lineage::Lineage;
 use crate::live_rows::LiveRows;
@@ -126,6 +126,7 @@ impl<S: Storage> Opened<S> {
     ) -> Result<Vec<RewriteGroup>> {
         let Manifest { fragments, fields, .. } = self.manifest();
         let old = places.iter().map(|places| fragments.get(places.clone()).unwrap_or_default());
+        let old = old.map(fragment::owned);
         let is_wanted =
             |done: &Done| done.fields == *fields && old.clone().any(|old| done.group.old == old);
         let (wanted, others): (Vec<Done>, Vec<Done>) =
@@ -138,7 +139,7 @@ impl<S: Storage> Opened<S> {
             groups.push(match known {
                 Some(group) => group.clone(),
                 None => {
-                    let done = self.rewrite(old, plan, options).await?;
+                    let done = self.rewrite(&old, plan, options).await?;
                     let group = done.group.clone();
                     written.push(done);
                     group

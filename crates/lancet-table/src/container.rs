@@ -12,6 +12,8 @@
 use crate::error::{Problem, ensure};
 
 const MAGIC: &[u8; 4] = b"LANC";
+/// A section begins with its length.
+pub(crate) const LENGTH_BYTES: u64 = 4;
 const FOOTER_BYTES: usize = 16;
 /// Major 0, minor 2.
 const FOOTER_VERSION: [u8; 4] = [0, 0, 2, 0];

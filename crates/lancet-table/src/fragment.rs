@@ -1,5 +1,7 @@
 //! Fragments: ranges of rows, in the order of the table.
 
+use std::sync::Arc;
+
 use prost::Message;
 
 use crate::data_file::{DataFile, LastColumns, Rules};
@@ -108,6 +110,11 @@ impl Fragment {
             unknown,
         })
     }
+}
+
+/// Fragments of a version, to be changed or to be listed in a transaction.
+pub(crate) fn owned(fragments: &[Arc<Fragment>]) -> Vec<Fragment> {
+    fragments.iter().map(|fragment| Fragment::clone(fragment)).collect()
 }
 
 /// The id of a fragment that is wrong elsewhere.

@@ -172,6 +172,9 @@ pub(crate) fn put_if_absent(
     bytes: &[u8],
     mut durability: Durability<'_>,
 ) -> Result<Put> {
+    if matches!(durability, Durability::Unsynced) {
+        return put_unsynced(path, bytes);
+    }
     let temporary = Temporary::beside(path, bytes)?.synced(&mut durability)?;
     if let Durability::Later(unsynced) = durability {
         // Before it is there: who is told that it is not may find that it is.
@@ -187,6 +190,22 @@ pub(crate) fn put_if_absent(
                    each other's versions"
                 .into(),
         }),
+        Err(error) => Err(failed("create", path)(error)),
+    }
+}
+
+/// Makes a file on which nothing depends: whoever sees it before its end, or after a crash, does without it.
+fn put_unsynced(path: &Path, bytes: &[u8]) -> Result<Put> {
+    create_folder_of(path)?;
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => {
+            let written = file.write_all(bytes);
+            if written.is_err() {
+                let _ = fs::remove_file(path);
+            }
+            written.map(|()| Put::Done).map_err(failed("write", path))
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Put::Taken),
         Err(error) => Err(failed("create", path)(error)),
     }
 }

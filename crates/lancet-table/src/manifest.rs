@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use prost::Message;
@@ -15,6 +16,7 @@ use crate::message::FRAGMENTS;
 use crate::names::VersionName;
 use crate::schema::TableSchema;
 use crate::unknown::{Kept, UnknownFields};
+use crate::version_file::VersionFile;
 use crate::wire::{Parts, Value, unreadable};
 use crate::{container, cost, proto};
 
@@ -57,8 +59,8 @@ pub struct Manifest {
     pub fields: Vec<Field>,
     /// The Arrow metadata of the schema.
     pub schema_metadata: BTreeMap<String, Vec<u8>>,
-    /// The rows.
-    pub fragments: Vec<Fragment>,
+    /// The rows. Versions that follow each other share what they have in common.
+    pub fragments: Vec<Arc<Fragment>>,
     /// The version of the data files, where the manifest tells it.
     pub data_format: Option<FileVersion>,
     /// The highest fragment id used so far.
@@ -118,6 +120,16 @@ impl Manifest {
     /// The manifest in the bytes of a version file. `file` is its name or path: errors begin with it,
     /// and the version that it tells must be that of the manifest.
     pub fn parse(file: &str, bytes: &[u8], limits: &Limits) -> Result<Self> {
+        Self::parse_after(None, file, bytes, limits)
+    }
+
+    /// The same, of a version that follows another one: fragments that are the same bytes are shared with it.
+    pub(crate) fn parse_after(
+        before: Option<&VersionFile>,
+        file: &str,
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> Result<Self> {
         let broken = |problem: Problem| problem.in_file(file);
         let message = container::message(bytes).map_err(broken)?;
         let limit = limits.max_metadata_bytes;
@@ -128,7 +140,7 @@ impl Manifest {
                 return Err(Error::Limit { file, needed, limit, option });
             }
         }
-        Self::decode(file, message).map_err(broken)
+        Self::decode(before, file, message).map_err(broken)
     }
 
     /// The schema as Arrow has it, with field and schema metadata.
@@ -149,19 +161,19 @@ impl Manifest {
 
     /// Rows of the table without deleted ones; `None` if only the files tell.
     pub fn num_rows(&self) -> Option<u64> {
-        self.sum(Fragment::num_rows)
+        self.sum(|fragment| fragment.num_rows())
     }
 
     /// Deleted rows that still lie in the files; `None` if only the files tell.
     pub fn num_deleted_rows(&self) -> Option<u64> {
-        self.sum(Fragment::num_deleted_rows)
+        self.sum(|fragment| fragment.num_deleted_rows())
     }
 
     fn sum(&self, rows: impl Fn(&Fragment) -> Option<u64>) -> Option<u64> {
         self.fragments.iter().try_fold(0_u64, |sum, fragment| sum.checked_add(rows(fragment)?))
     }
 
-    fn decode(file: &str, message: &[u8]) -> Result<Self, Problem> {
+    fn decode(before: Option<&VersionFile>, file: &str, message: &[u8]) -> Result<Self, Problem> {
         let (fragments, rest) = split(message)?;
         let message = Kept::<proto::Manifest>::decode(&*rest).map_err(unreadable)?;
         let Kept { message, unknown } = message;
@@ -181,7 +193,15 @@ impl Manifest {
             bases: Some(&base_paths.iter().map(|base| base.id).collect()),
             version: if mixed { None } else { data_format },
         };
-        let fragments = decode_fragments(&fragments, &rules, reader_flags)?;
+        // What was checked by the same rules is not checked again.
+        let known = before.filter(|before| {
+            let before = &before.manifest;
+            (before.reader_flags, before.data_format) == (reader_flags, data_format)
+                && before.fields == fields
+                && before.base_paths == base_paths
+        });
+        let known = known.map_or_else(Vec::new, VersionFile::each_fragment);
+        let fragments = decode_fragments(&fragments, &known, &rules, reader_flags)?;
         Ok(Self {
             file: file.to_owned(),
             version: message.version,
@@ -266,23 +286,37 @@ fn split(message: &[u8]) -> Result<(Vec<&[u8]>, Vec<u8>), Problem> {
 
 fn decode_fragments(
     messages: &[&[u8]],
+    mut known: &[(&[u8], &Arc<Fragment>)],
     rules: &Rules<'_>,
     flags: Flags,
-) -> Result<Vec<Fragment>, Problem> {
-    let mut fragments: Vec<Fragment> = Vec::with_capacity(messages.len());
+) -> Result<Vec<Arc<Fragment>>, Problem> {
+    let mut fragments: Vec<Arc<Fragment>> = Vec::with_capacity(messages.len());
     let mut last = LastColumns::default();
     for message in messages {
+        if let Some(((bytes, fragment), rest)) = known.split_first()
+            && bytes == message
+        {
+            fragments.push((*fragment).clone());
+            known = rest;
+            continue;
+        }
         let fragment = Fragment::decode(message, rules, &mut last)?;
         let id = fragment.id;
         let has_ids = fragment.row_ids.is_some() || !flags.contains(Flags::STABLE_ROW_IDS);
         ensure!(has_ids, "fragment {id} has no row ids, but the table says that all have");
-        fragments.push(fragment);
+        fragments.push(Arc::new(fragment));
+        // Both are sorted, mostly.
+        while let Some(((_, passed), rest)) = known.split_first()
+            && passed.id <= id
+        {
+            known = rest;
+        }
     }
     // Writers sort them, so that mostly a look at the neighbours is enough.
     if !fragments.is_sorted_by(|one, next| one.id < next.id) {
         let mut ids = HashSet::with_capacity(fragments.len());
-        for Fragment { id, .. } in &fragments {
-            ensure!(ids.insert(*id), "fragment {id} is listed twice");
+        for id in fragments.iter().map(|fragment| fragment.id) {
+            ensure!(ids.insert(id), "fragment {id} is listed twice");
         }
     }
     Ok(fragments)

@@ -17,7 +17,7 @@ use crate::unknown::Kept;
 impl Manifest {
     /// The message of the manifest, without the sections and the footer of its file.
     pub fn encode(&self) -> Vec<u8> {
-        self.encode_with(self.fragments.iter().map(Fragment::encoded))
+        self.encode_with(self.fragments.iter().map(|fragment| fragment.encoded()))
     }
 
     /// The same with these fragments, which are encoded already, instead of its own.

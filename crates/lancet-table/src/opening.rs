@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
+
 use crate::columns::{TableColumns, TableProjection};
 use crate::error::{Error, Result};
 use crate::files::OpenFiles;
@@ -15,6 +17,7 @@ use crate::read::Reads;
 use crate::refs::{BRANCHES_DIR, Branch, TAGS_DIR, TREE_DIR, Tag, check_branch};
 use crate::snapshot::Snapshot;
 use crate::storage::{Storage, shown};
+use crate::version_file::VersionFile;
 
 /// A tag or a branch is a file of some hundred bytes.
 pub(crate) const MAX_REF_BYTES: u64 = 1 << 20;
@@ -32,6 +35,8 @@ pub(crate) struct Opened<S: Storage> {
     pub(crate) versions: Arc<Versions>,
     pub(crate) reads: Reads<S>,
     pub(crate) options: TableOptions,
+    /// The bytes of the version, if it was committed here: the next one is built on them.
+    pub(crate) committed: Option<Bytes>,
 }
 
 impl<S: Storage> Opened<S> {
@@ -94,14 +99,14 @@ impl<S: Storage> Opened<S> {
                 read => break (versions, read?),
             }
         };
-        Self::of_manifest(main, root, versions, manifest, options, files)
+        Self::of_manifest(main, root, versions, Arc::new(manifest), options, files)
     }
 
     fn of_manifest(
         main: PathBuf,
         root: PathBuf,
         versions: Versions,
-        manifest: Manifest,
+        manifest: Arc<Manifest>,
         options: TableOptions,
         files: Arc<OpenFiles<S>>,
     ) -> Result<Self> {
@@ -110,22 +115,26 @@ impl<S: Storage> Opened<S> {
         let memory_limit = options.read.memory_limit();
         let (threads, limits) = (options.read.threads(), options.limits);
         let reads = Reads { snapshot, folders, files, threads, memory_limit, limits };
-        Ok(Self { main, root, versions: Arc::new(versions), reads, options })
+        let versions = Arc::new(versions);
+        Ok(Self { main, root, versions, reads, options, committed: None })
     }
 
     /// The first version of a table, which has just been written.
-    pub(crate) fn first(storage: S, root: PathBuf, manifest: Manifest) -> Result<Self> {
+    pub(crate) fn first(storage: S, root: PathBuf, file: &VersionFile) -> Result<Self> {
         let options = TableOptions::default();
         let files = Arc::new(OpenFiles::new(storage, options.clone()));
+        let manifest = file.manifest.clone();
         let versions = Versions::default().with(manifest.version, Naming::V2);
-        Self::of_manifest(root.clone(), root, versions, manifest, options, files)
+        let first = Self::of_manifest(root.clone(), root, versions, manifest, options, files)?;
+        Ok(Self { committed: Some(file.bytes.clone()), ..first })
     }
 
     /// The same table at a version that has just been written.
-    pub(crate) fn moved_to(&self, versions: Versions, manifest: Manifest) -> Result<Self> {
-        let (main, root) = (self.main.clone(), self.root.clone());
-        let files = self.reads.files.clone();
-        Self::of_manifest(main, root, versions, manifest, self.options.clone(), files)
+    pub(crate) fn moved_to(&self, versions: Versions, file: &VersionFile) -> Result<Self> {
+        let (main, root, options) = (self.main.clone(), self.root.clone(), self.options.clone());
+        let (manifest, files) = (file.manifest.clone(), self.reads.files.clone());
+        let moved = Self::of_manifest(main, root, versions, manifest, options, files)?;
+        Ok(Self { committed: Some(file.bytes.clone()), ..moved })
     }
 
     pub(crate) fn storage(&self) -> &S {

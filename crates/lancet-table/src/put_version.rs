@@ -11,6 +11,7 @@
 //! | newer ones, and nothing tells | may be either: [`Error::Uncertain`] |
 
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -41,21 +42,20 @@ pub(crate) async fn put_version<S: Storage>(
     if put_bytes(storage, &path, version, bytes, unsynced).await? == Put::Taken {
         return Ok(Put::Taken);
     }
+    remove_note(storage, &at.root).await;
     storage.sync_folder(&folder).await.map_err(uncertain)?;
     match standing(at, transaction).await.map_err(uncertain)? {
-        Standing::Newest => note_latest(storage, &at.root, version).await,
-        Standing::Followed(newest) => note_latest(storage, &at.root, newest).await,
+        Standing::Inside => Ok(Put::Done),
         Standing::Outside => {
             storage.delete(&path).await.map_err(uncertain)?;
             storage.sync_folder(&folder).await.map_err(uncertain)?;
-            return Ok(Put::Taken);
+            Ok(Put::Taken)
         }
         Standing::Unknown => {
             let what = "versions around it were cleaned up in the same moment";
-            return Err(uncertain(Error::invalid(what)));
+            Err(uncertain(Error::invalid(what)))
         }
     }
-    Ok(Put::Done)
 }
 
 async fn put_bytes<S: Storage>(
@@ -97,9 +97,8 @@ async fn has_bytes<S: Storage>(storage: &S, path: &Path, bytes: &Bytes) -> Resul
 
 /// Where a version stands that has just been put.
 enum Standing {
-    Newest,
-    /// Others were built on it. The newest one has this number.
-    Followed(u64),
+    /// It is the newest, or others were built on it.
+    Inside,
     /// Newer ones were built on another version of its number.
     Outside,
     Unknown,
@@ -109,7 +108,7 @@ async fn standing<S: Storage>(at: &Opened<S>, transaction: &Transaction) -> Resu
     let ours = at.manifest();
     let versions = list_versions(at.storage(), &at.root, ours.branch.as_deref()).await?;
     let Some(newest) = versions.latest().filter(|newest| newest.version > ours.version) else {
-        return Ok(Standing::Newest);
+        return Ok(Standing::Inside);
     };
     let made_ours = &transaction.operation;
     let beside = |version| VersionName { version, naming: newest.naming };
@@ -120,15 +119,11 @@ async fn standing<S: Storage>(at: &Opened<S>, transaction: &Transaction) -> Resu
         _ => Evidence::Silent,
     };
     Ok(match said {
-        Evidence::Follows => Standing::Followed(newest.version),
+        Evidence::Follows => Standing::Inside,
         Evidence::Differs => Standing::Outside,
-        Evidence::Silent if next.is_some() && has_older(at, &versions).await => {
-            Standing::Followed(newest.version)
-        }
+        Evidence::Silent if next.is_some() && has_older(at, &versions).await => Standing::Inside,
         Evidence::Silent => match read_version(at, newest).await {
-            Ok((manifest, _)) if has_files_of(&manifest, made_ours) => {
-                Standing::Followed(newest.version)
-            }
+            Ok((manifest, _)) if has_files_of(&manifest, made_ours) => Standing::Inside,
             _ => Standing::Unknown,
         },
     })
@@ -150,23 +145,19 @@ async fn has_older<S: Storage>(at: &Opened<S>, versions: &Versions) -> bool {
 async fn read_version<S: Storage>(
     at: &Opened<S>,
     name: VersionName,
-) -> Result<(Manifest, Option<Transaction>)> {
+) -> Result<(Arc<Manifest>, Option<Transaction>)> {
     let file = at.version_file(name).await?;
     let limits = &at.options.limits;
     let transaction = read_transaction(at.storage(), &at.root, &file, limits).await?;
     Ok((file.manifest, transaction))
 }
 
-/// Notes the latest version for those who do not list. A note that is too low could mislead them, so one that cannot be
-/// replaced is removed.
-pub(crate) async fn note_latest<S: Storage>(storage: &S, root: &Path, version: u64) {
-    if !S::HAS_HINT {
-        return;
-    }
-    let path = root.join(VERSIONS_DIR).join(HINT_FILE);
-    let note = format!("{{\"version\":{version}}}");
-    if storage.replace(&path, note.into(), Durability::Unsynced).await.is_err() {
-        let _ = storage.delete(&path).await;
+/// Removes the note of the latest version, by which writers of the reference begin to look. They do without one, and an old one
+/// beside a hole would mislead them. A new one would cost each commit a file, and the removal of the one before.
+pub(crate) async fn remove_note<S: Storage>(storage: &S, root: &Path) {
+    if S::HAS_HINT {
+        // One that stays is true of the versions below it.
+        let _ = storage.delete(&root.join(VERSIONS_DIR).join(HINT_FILE)).await;
     }
 }
 

@@ -103,7 +103,7 @@ impl<S: Storage> Reads<S> {
             return Ok(known);
         }
         let fragments = &self.snapshot.manifest.fragments;
-        let rows: Option<Vec<u64>> = fragments.iter().map(Fragment::num_rows).collect();
+        let rows: Option<Vec<u64>> = fragments.iter().map(|fragment| fragment.num_rows()).collect();
         let rows = match rows {
             Some(rows) => rows,
             // Only the oldest writers do not tell them.

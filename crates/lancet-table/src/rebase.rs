@@ -151,7 +151,7 @@ struct Latest<'a> {
 
 impl<'a> Latest<'a> {
     fn new(manifest: &'a Manifest) -> Self {
-        let fragments = manifest.fragments.iter().map(|fragment| (fragment.id, fragment));
+        let fragments = manifest.fragments.iter().map(|fragment| (fragment.id, &**fragment));
         Self { version: manifest.version, fragments: fragments.collect() }
     }
 }

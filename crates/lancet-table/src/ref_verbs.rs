@@ -24,7 +24,6 @@ use crate::data_file::DATA_DIR;
 use crate::deletion::DELETIONS_DIR;
 use crate::error::{Error, Problem, Result};
 use crate::flags::Flags;
-use crate::fragment::Fragment;
 use crate::indexes::INDICES_DIR;
 use crate::names::{Naming, VERSIONS_DIR, VersionName};
 use crate::opening::{MAX_REF_BYTES, Opened, list_versions};
@@ -335,7 +334,8 @@ impl<S: Storage> Opened<S> {
             manifest.transaction_file = transaction.file_name();
             self.put_new(&transaction_path, transaction.encode()).await?;
         }
-        let fragments: Vec<_> = manifest.fragments.iter().map(Fragment::encoded).collect();
+        let fragments: Vec<_> =
+            manifest.fragments.iter().map(|fragment| fragment.encoded()).collect();
         let bytes = version_file::encode(&mut manifest, fragments, &indexes, &transaction)?;
         let put = self.put_new(&path, bytes).await?;
         if put == Put::Done

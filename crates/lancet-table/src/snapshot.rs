@@ -21,7 +21,7 @@ use crate::schema::TableSchema;
 /// One version of a table.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    pub(crate) manifest: Manifest,
+    pub(crate) manifest: Arc<Manifest>,
     pub(crate) schema: TableSchema,
     /// The places of the fragments, by their ids; none if they are sorted by them, as writers have it.
     places: Option<HashMap<u32, usize>>,
@@ -43,7 +43,7 @@ struct Known {
 }
 
 impl Snapshot {
-    pub(crate) fn new(manifest: Manifest) -> Result<Self> {
+    pub(crate) fn new(manifest: Arc<Manifest>) -> Result<Self> {
         let schema =
             TableSchema::new(&manifest).map_err(|problem| problem.in_file(&manifest.file))?;
         let is_sorted = manifest.fragments.is_sorted_by_key(|fragment| fragment.id);
@@ -56,7 +56,7 @@ impl Snapshot {
 
     /// The fragment at a place.
     pub(crate) fn fragment(&self, place: usize) -> Result<&Fragment> {
-        let found = self.manifest.fragments.get(place);
+        let found = self.manifest.fragments.get(place).map(Arc::as_ref);
         found.ok_or_else(|| Error::invalid(format!("there is no fragment at place {place}")))
     }
 

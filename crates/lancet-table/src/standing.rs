@@ -5,6 +5,7 @@
 //! one that is gone. What they hold tells the two apart.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::fragment::Fragment;
 use crate::manifest::Manifest;
@@ -135,7 +136,7 @@ fn untouched<'a>(
     change: &Operation,
 ) -> BTreeMap<u32, (BTreeSet<&'a str>, Option<DeletionKey>)> {
     let (touched, written) = (change.touched(), Written::by(change));
-    let is_other = |fragment: &&Fragment| {
+    let is_other = |fragment: &&Arc<Fragment>| {
         !touched.contains(&fragment.id.into())
             && !written.is_in(fragment)
             && fragment.num_rows() != Some(0)
@@ -192,7 +193,8 @@ mod tests {
             unknown: Default::default(),
         };
         let fields = columns.iter().zip(0..).map(field).collect();
-        Manifest { fragments: owned(fragments), fields, ..Manifest::empty() }
+        let fragments = owned(fragments).into_iter().map(Arc::new).collect();
+        Manifest { fragments, fields, ..Manifest::empty() }
     }
 
     fn owned(fragments: &[&Fragment]) -> Vec<Fragment> {

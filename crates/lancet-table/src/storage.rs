@@ -140,8 +140,8 @@ pub(crate) trait Storage: Clone + Send + Sync + 'static {
     /// A data file that is being written. Dropped, it leaves nothing behind.
     type NewData: Send;
 
-    /// Makes a file appear as a whole, unless its name is taken. Folders above it are made. On an error it may be there or
-    /// not.
+    /// Makes a file appear as a whole, unless its name is taken; one on which nothing depends may be seen before its end. Folders
+    /// above it are made. On an error it may be there or not.
     fn put_if_absent(
         &self,
         path: &Path,
@@ -175,7 +175,7 @@ pub(crate) trait Storage: Clone + Send + Sync + 'static {
     /// Lets time pass.
     fn wait(&self, time: Duration) -> impl Future<Output = ()> + Send;
 
-    /// Whether the latest version is noted in a file, because folders are slow to list.
+    /// Whether others note the latest version in a file, because folders are slow to list.
     const HAS_HINT: bool;
 
     /// Begins a data file.

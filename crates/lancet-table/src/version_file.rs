@@ -1,27 +1,56 @@
 //! A version file as a whole: the manifest, and the sections beside it that only writers need.
 
 use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::container::{self, NewFile};
 use crate::cost::each_field;
 use crate::error::{Problem, Result};
+use crate::fragment::Fragment;
 use crate::indexes::Indexes;
 use crate::manifest::{Limits, Manifest};
 use crate::message::FRAGMENTS;
+use crate::storage::Storage;
 use crate::transaction::Transaction;
 
 /// A version file, read or about to be written.
 #[derive(Debug, Clone)]
 pub(crate) struct VersionFile {
-    pub(crate) manifest: Manifest,
+    pub(crate) manifest: Arc<Manifest>,
     pub(crate) bytes: Bytes,
 }
 
 impl VersionFile {
     pub(crate) fn parse(file: &str, bytes: Bytes, limits: &Limits) -> Result<Self> {
-        Ok(Self { manifest: Manifest::parse(file, &bytes, limits)?, bytes })
+        Self::parse_after(None, file, bytes, limits)
+    }
+
+    /// The same of a version that follows another one, of which it keeps most.
+    pub(crate) fn parse_after(
+        before: Option<&Self>,
+        file: &str,
+        bytes: Bytes,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let manifest = Manifest::parse_after(before, file, &bytes, limits)?;
+        Ok(Self { manifest: Arc::new(manifest), bytes })
+    }
+
+    /// Whether it is still the file at a path, and not one of another table that came into the place of this one. The transaction
+    /// in it tells, which has a uuid.
+    pub(crate) async fn is_at<S: Storage>(&self, storage: &S, path: &Path) -> bool {
+        let position = self.manifest.transaction_section;
+        let section =
+            position.map(|position| (position, container::section(&self.bytes, position)));
+        let Some((position, Ok(section))) = section else { return false };
+        let start = position.saturating_add(container::LENGTH_BYTES);
+        match storage.read_range(path, start, section.len() as u64).await {
+            Ok((there, size)) => there == section && size == self.bytes.len() as u64,
+            Err(_) => false,
+        }
     }
 
     fn problem(&self, problem: Problem) -> crate::Error {
@@ -43,6 +72,13 @@ impl VersionFile {
         let section = container::section(&self.bytes, position);
         let section = section.map_err(|problem| self.problem(problem))?;
         Transaction::parse(&manifest.file, section, limits).map(Some)
+    }
+
+    /// The fragments, as they stand in the file and as they were read.
+    pub(crate) fn each_fragment(&self) -> Vec<(&[u8], &Arc<Fragment>)> {
+        // It was walked when it was read.
+        let encoded = self.encoded_fragments().unwrap_or_default();
+        encoded.into_iter().zip(&self.manifest.fragments).collect()
     }
 
     /// The fragments as they stand in the file, in its order.

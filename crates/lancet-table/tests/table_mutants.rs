@@ -9,6 +9,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use allocations::allocated;
 use lancet::{Filter, ReadOptions};
@@ -254,7 +255,7 @@ fn forged_numbers_cost_nothing() {
         let error = forged("foreign_writer.tar", |manifest, _| {
             let ids: Vec<i32> = manifest.fields.iter().map(|field| field.id).collect();
             manifest.fields.retain(|field| columns.contains(&field.id) || field.id == ids[0]);
-            for fragment in &mut manifest.fragments {
+            for fragment in manifest.fragments.iter_mut().map(Arc::make_mut) {
                 fragment.physical_rows = Some(u64::from(u32::MAX));
             }
         });
@@ -262,9 +263,10 @@ fn forged_numbers_cost_nothing() {
         assert!(error.contains("rows, but its fragment has 4294967295"), "{error}");
     }
     let error = forged("foreign_writer.tar", |manifest, _| {
-        let file = &mut manifest.fragments[0].files[0];
+        let fragment = Arc::make_mut(&mut manifest.fragments[0]);
+        let file = &mut fragment.files[0];
         file.fields = vec![-2; file.fields.len()].into();
-        manifest.fragments[0].physical_rows = Some(u64::from(u32::MAX));
+        fragment.physical_rows = Some(u64::from(u32::MAX));
     });
     let error = error.unwrap_err();
     assert!(error.contains("rows, but its fragment has 4294967295"), "{error}");
@@ -288,7 +290,7 @@ fn bitmaps_of_runs_are_not_written_out() {
         runs.extend(last.to_le_bytes());
     }
     let error = forged("rebased_v20.tar", |manifest, root| {
-        let fragment = &mut manifest.fragments[0];
+        let fragment = Arc::make_mut(&mut manifest.fragments[0]);
         fragment.physical_rows = Some(u64::from(u32::MAX));
         let id = fragment.id;
         let deletion = fragment.deletion_file.as_mut().unwrap();
@@ -303,7 +305,7 @@ fn bitmaps_of_runs_are_not_written_out() {
 #[test]
 fn row_versions_are_checked() {
     let place = write_forged("spilled_lineage_v21.tar", |manifest, _| {
-        let fragment = manifest.fragments.first_mut().unwrap();
+        let fragment = Arc::make_mut(&mut manifest.fragments[0]);
         let short = RowVersionSequence::uniform(1, 1);
         fragment.last_updated = Some(Stored::Inline(short.encode()));
     });

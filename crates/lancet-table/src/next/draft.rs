@@ -21,10 +21,14 @@ use crate::version_file::VersionFile;
 pub(super) enum Slot<'a> {
     /// As it stands at a place of the source.
     Kept(usize, &'a Fragment),
-    New(Fragment),
+    New(Box<Fragment>),
 }
 
 impl Slot<'_> {
+    fn new(fragment: Fragment) -> Self {
+        Self::New(Box::new(fragment))
+    }
+
     pub(super) fn fragment(&self) -> &Fragment {
         match self {
             Self::Kept(_, fragment) => fragment,
@@ -163,7 +167,7 @@ impl<'a> Draft<'a> {
             if stable {
                 fragment.last_updated = Some(uniform(rows_of(&fragment)?, version));
             }
-            *slot = Slot::New(fragment);
+            *slot = Slot::new(fragment);
             Ok(())
         })?;
         self.manifest.fields.clone_from(&merge.fields);
@@ -186,7 +190,7 @@ impl<'a> Draft<'a> {
             // A fragment without files could not tell how many rows it has.
             if num_used < files.len() && num_used > 0 {
                 let files = used.cloned().collect();
-                *slot = Slot::New(Fragment { files, ..slot.fragment().clone() });
+                *slot = Slot::new(Fragment { files, ..slot.fragment().clone() });
             }
         }
         Ok(())
@@ -277,7 +281,7 @@ impl<'a> Draft<'a> {
     fn exchange_deletions(&mut self, updated: &[Fragment]) -> Result<(), Problem> {
         self.change(updated, |slot, changed| {
             let deletion_file = changed.deletion_file.clone();
-            *slot = Slot::New(Fragment { deletion_file, ..slot.fragment().clone() });
+            *slot = Slot::new(Fragment { deletion_file, ..slot.fragment().clone() });
             Ok(())
         })
     }
@@ -301,7 +305,7 @@ impl<'a> Draft<'a> {
             fragment.created = None;
             fragment.last_updated = None;
         }
-        self.slots.push(Slot::New(fragment));
+        self.slots.push(Slot::new(fragment));
         Ok(())
     }
 

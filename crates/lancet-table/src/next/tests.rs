@@ -78,7 +78,7 @@ fn with_reserved_ids(
 
 /// The manifest of a version, with its fragments.
 fn whole(next: &Next<'_>) -> Manifest {
-    let fragments = next.fragments.iter().map(|slot| slot.fragment().clone()).collect();
+    let fragments = next.fragments.iter().map(|slot| Arc::new(slot.fragment().clone())).collect();
     Manifest { fragments, ..next.manifest.clone() }
 }
 
@@ -94,7 +94,7 @@ fn versions(stored: &Option<Stored>) -> Option<Vec<u64>> {
 
 #[test]
 fn versions_of_the_reference_are_built_again() {
-    let mut built = BTreeMap::<&str, usize>::new();
+    let (mut built, mut shared) = (BTreeMap::<&str, usize>::new(), 0);
     for (table, history) in histories() {
         for (version, theirs) in &history {
             let Some(mut transaction) = theirs.transaction(&Limits::default()).unwrap() else {
@@ -137,20 +137,30 @@ fn versions_of_the_reference_are_built_again() {
             let built_manifest = whole(&next);
             same(&format!("{table} version {version}"), &built_manifest, &theirs.manifest);
             let bytes = next.into_bytes(theirs.manifest.file.clone(), &transaction).unwrap();
-            let file =
-                VersionFile::parse(&theirs.manifest.file, bytes, &Limits::default()).unwrap();
+            let (name, limits) = (&theirs.manifest.file, Limits::default());
+            let file = VersionFile::parse(name, bytes.clone(), &limits).unwrap();
+            // With what it shares with the version before it is the same.
+            let sharing = VersionFile::parse_after(before, name, bytes, &limits).unwrap();
+            assert_eq!(sharing.manifest, file.manifest, "{table} version {version}");
+            let is_there = |fragment| {
+                let mut old = before.iter().flat_map(|before| &before.manifest.fragments);
+                old.any(|old| Arc::ptr_eq(old, fragment))
+            };
+            shared +=
+                sharing.manifest.fragments.iter().filter(|fragment| is_there(fragment)).count();
             let read_again = Manifest {
                 file: built_manifest.file.clone(),
                 transaction_section: built_manifest.transaction_section,
                 index_section: built_manifest.index_section,
-                ..file.manifest.clone()
+                ..Manifest::clone(&file.manifest)
             };
             assert_eq!(read_again, built_manifest, "{table} version {version}");
             same_indexes(&format!("{table} version {version}"), &file, theirs);
             *built.entry(transaction.operation.name()).or_default() += 1;
         }
     }
-    println!("{built:?}");
+    println!("{built:?}, {shared} fragments shared");
+    assert!(shared > 100, "{shared}");
     for name in ["Append", "Delete", "Merge", "Overwrite", "Project", "Rewrite", "Update"] {
         assert!(built.contains_key(name), "{name} is not among {built:?}");
     }
@@ -185,7 +195,7 @@ fn same(what: &str, ours: &Manifest, theirs: &Manifest) {
     };
     let mut theirs = theirs.clone();
     for manifest in [&mut ours, &mut theirs] {
-        for fragment in &mut manifest.fragments {
+        for fragment in manifest.fragments.iter_mut().map(Arc::make_mut) {
             let (created, updated) =
                 (versions(&fragment.created), versions(&fragment.last_updated));
             let encode = |versions: Option<Vec<u64>>| {
@@ -218,7 +228,7 @@ fn readers_say_whether_row_ids_are_stable() {
     });
     let transaction = Transaction::new(file.manifest.version, "u".into(), append);
     let (both, first) = (file.manifest.writer_flags, file.manifest.next_row_id);
-    file.manifest.writer_flags = Flags(both.0 & !Flags::STABLE_ROW_IDS.0);
+    Arc::make_mut(&mut file.manifest).writer_flags = Flags(both.0 & !Flags::STABLE_ROW_IDS.0);
     let given = Given::default();
     let next = Next::build(Some(&file), &transaction, &given, 0).unwrap();
     assert!(next.manifest.writer_flags.contains(Flags::STABLE_ROW_IDS));
@@ -228,8 +238,9 @@ fn readers_say_whether_row_ids_are_stable() {
     };
     let ids: Vec<u64> = RowIdSequence::decode(ids).unwrap().iter().collect();
     assert_eq!(ids, [first, first + 1, first + 2]);
-    file.manifest.reader_flags = Flags(file.manifest.reader_flags.0 & !Flags::STABLE_ROW_IDS.0);
-    file.manifest.writer_flags = both;
+    let manifest = Arc::make_mut(&mut file.manifest);
+    manifest.reader_flags = Flags(manifest.reader_flags.0 & !Flags::STABLE_ROW_IDS.0);
+    manifest.writer_flags = both;
     let error = Next::build(Some(&file), &transaction, &given, 0).err().unwrap().to_string();
     assert!(error.contains("is set for writers, but not for readers"), "{error}");
 }
