@@ -235,7 +235,7 @@ pub(crate) fn sync(unsynced: Unsynced, nameless: Option<&Temporary>) -> Result<(
     if let Some(temporary) = nameless {
         files.push(temporary.file.try_clone().map_err(failed("write", &temporary.name))?);
     }
-    lancet::sync_all(&files).map_err(failed("write", &what))?;
+    lancet::sync_all(files).map_err(failed("write", &what))?;
     folders.iter().try_for_each(|folder| sync_folder(folder))
 }
 

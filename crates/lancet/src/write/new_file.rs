@@ -16,7 +16,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use super::unfinished;
+use super::{sync, unfinished};
 use crate::error::{Error, Result};
 
 /// What hidden names end with.
@@ -92,6 +92,8 @@ impl NewFile {
     fn finish_unsynced(&mut self) -> io::Result<File> {
         self.flush_all()?;
         let file = self.file.get_ref().file.try_clone()?;
+        // Until somebody waits for it, the disk has something to do.
+        sync::begin(&file);
         self.rename()?;
         Ok(file)
     }

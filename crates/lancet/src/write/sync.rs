@@ -3,26 +3,33 @@
 use std::fs::File;
 use std::io;
 
+use crate::parallel::in_parallel;
+
+/// Files that are waited for at the same time.
+const AT_ONCE: usize = 8;
+
 /// Does for several files what [`File::sync_all`] does for one. The bytes of all of them are on their way before the first is
-/// waited for, so that file systems with a journal write it once and not once for each file.
-pub fn sync_all(files: &[File]) -> io::Result<()> {
+/// waited for, so that file systems with a journal write it once and not once for each file; others wait for several of them at
+/// the same time.
+pub fn sync_all(files: Vec<File>) -> io::Result<()> {
     if files.len() > 1 {
         files.iter().for_each(begin);
     }
-    files.iter().try_for_each(File::sync_all)
+    let synced = in_parallel(AT_ONCE, files, |file| Ok(file.sync_all()));
+    synced.map_err(io::Error::other)?.into_iter().collect()
 }
 
 /// Has the system begin to write a file. It is a hint: where it is not taken, the sync takes longer.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "the standard library does not have this call")]
-fn begin(file: &File) {
+pub(super) fn begin(file: &File) {
     use std::os::fd::AsRawFd;
     // SAFETY: the call looks at nothing but its numbers, and the file is open.
     let _ = unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
 #[cfg(not(target_os = "linux"))]
-fn begin(_: &File) {}
+pub(super) fn begin(_: &File) {}
 
 #[cfg(test)]
 mod tests {
@@ -33,13 +40,16 @@ mod tests {
         let path = |i| std::env::temp_dir().join(format!("lancet-sync-{}-{i}", std::process::id()));
         for count in [0, 1, 3] {
             let files: Vec<File> = (0..count).map(|i| File::create(path(i)).unwrap()).collect();
-            sync_all(&files).unwrap();
+            sync_all(files).unwrap();
         }
         // What cannot be synced is told, wherever it stands.
         #[cfg(target_os = "linux")]
         {
-            let files = [File::open(path(0)).unwrap(), File::open("/proc/self/status").unwrap()];
-            assert!(sync_all(&files).is_err());
+            let files = ["/proc/self/status".into(), path(0), path(1)];
+            for order in [[0, 1, 2], [2, 1, 0]] {
+                let files = order.map(|at: usize| File::open(&files[at]).unwrap());
+                assert!(sync_all(files.into()).is_err());
+            }
         }
         (0..3).for_each(|i| std::fs::remove_file(path(i)).unwrap());
     }
