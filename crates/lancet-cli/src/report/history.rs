@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use lancet_table::{At, Fragment, Manifest, Table};
 
@@ -65,9 +66,9 @@ fn changes(before: &Manifest, after: &Manifest, schema: &SchemaChange) -> Vec<St
         fragments.iter().filter_map(|fragment| fragment.num_rows()).fold(0, u64::saturating_add)
     };
     let added: Vec<&Fragment> =
-        after.fragments.iter().filter(|f| !old.contains_key(&f.id)).collect();
+        after.fragments.iter().map(Arc::as_ref).filter(|f| !old.contains_key(&f.id)).collect();
     let removed: Vec<&Fragment> =
-        before.fragments.iter().filter(|f| !new.contains_key(&f.id)).collect();
+        before.fragments.iter().map(Arc::as_ref).filter(|f| !new.contains_key(&f.id)).collect();
     let count = |fragments: &[&Fragment]| units::counted(fragments.len() as u64, "fragment");
     match (added.is_empty(), removed.is_empty()) {
         (false, true) => {
@@ -117,5 +118,5 @@ fn changes(before: &Manifest, after: &Manifest, schema: &SchemaChange) -> Vec<St
 }
 
 fn by_id(manifest: &Manifest) -> HashMap<u32, &Fragment> {
-    manifest.fragments.iter().map(|fragment| (fragment.id, fragment)).collect()
+    manifest.fragments.iter().map(|fragment| (fragment.id, fragment.as_ref())).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use lancet_row_ids::{IdRanges, RowIdSequence};
 use lancet_table::names::VERSIONS_DIR;
@@ -73,7 +74,9 @@ pub fn show(manifest: &Manifest, args: &Args, out: &mut dyn Write) -> Result<()>
 }
 
 fn chosen<'a>(manifest: &'a Manifest, args: &Args) -> Result<Vec<&'a Fragment>> {
-    let Some(id) = args.fragment else { return Ok(manifest.fragments.iter().collect()) };
+    let Some(id) = args.fragment else {
+        return Ok(manifest.fragments.iter().map(Arc::as_ref).collect());
+    };
     match manifest.fragments.iter().find(|fragment| fragment.id == id) {
         Some(fragment) => Ok(vec![fragment]),
         None => {
