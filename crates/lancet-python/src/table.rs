@@ -202,9 +202,7 @@ impl TableReader {
             let mut found = Vec::new();
             for version in table.versions() {
                 let manifest = table.manifest_of(*version)?;
-                let rows = manifest.fragments.iter().map(lancet_table::Fragment::num_rows);
-                let rows = rows.sum::<Option<u64>>();
-                found.push((*version, manifest.timestamp_nanos, rows));
+                found.push((*version, manifest.timestamp_nanos, manifest.num_rows()));
             }
             Ok::<_, lancet_table::Error>(found)
         })

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use lancet::{FileWriter, WriteOptions};
-use lancet_table::{DeletionKind, Limits, Manifest, Table};
+use lancet_table::{DeletionKind, Fragment, Limits, Manifest, Table};
 use serde_json::Value;
 
 use crate::lancet::Dir;
@@ -81,7 +81,7 @@ pub fn with_zone_maps(name: &str, deleted: &[u16]) -> Dir {
         let mut writer = FileWriter::create(&path, batch.schema(), options).unwrap();
         writer.write(&batch).unwrap();
         writer.finish().unwrap();
-        let mut fragment = fragment.clone();
+        let mut fragment = Fragment::clone(&fragment);
         fragment.files.truncate(1);
         (fragment.id, fragment.physical_rows) = (number as u32, Some(FRAGMENT_ROWS as u64));
         let data = &mut fragment.files[0];
@@ -99,7 +99,7 @@ pub fn with_zone_maps(name: &str, deleted: &[u16]) -> Dir {
             (made.reader_flags, made.writer_flags) =
                 (with_deletions.reader_flags, with_deletions.writer_flags);
         }
-        made.fragments.push(fragment);
+        made.fragments.push(fragment.into());
     }
     let message = made.encode();
     let mut file = (message.len() as u32).to_le_bytes().to_vec();
