@@ -126,20 +126,24 @@ impl<S: Storage> Opened<S> {
     ) -> Result<Vec<RewriteGroup>> {
         let Manifest { fragments, fields, .. } = self.manifest();
         let old = places.iter().map(|places| fragments.get(places.clone()).unwrap_or_default());
-        let old = old.map(fragment::owned);
-        let is_wanted =
-            |done: &Done| done.fields == *fields && old.clone().any(|old| done.group.old == old);
+        // A group is compared with many, and copied only to be rewritten.
+        let is_of = |group: &RewriteGroup, old: &[Arc<Fragment>]| {
+            group.old.iter().eq(old.iter().map(Arc::as_ref))
+        };
+        let is_wanted = |done: &Done| {
+            done.fields == *fields && old.clone().any(|old| is_of(&done.group, old))
+        };
         let (wanted, others): (Vec<Done>, Vec<Done>) =
             std::mem::take(written).into_iter().partition(is_wanted);
         *written = wanted;
         self.remove_all(&others).await;
         let mut groups = Vec::with_capacity(places.len());
         for old in old {
-            let known = written.iter().map(|done| &done.group).find(|group| group.old == old);
+            let known = written.iter().map(|done| &done.group).find(|group| is_of(group, old));
             groups.push(match known {
                 Some(group) => group.clone(),
                 None => {
-                    let done = self.rewrite(&old, plan, options).await?;
+                    let done = self.rewrite(&fragment::owned(old), plan, options).await?;
                     let group = done.group.clone();
                     written.push(done);
                     group

@@ -78,6 +78,8 @@ impl NewFile {
         self.0.extend_from_slice(&position.to_le_bytes());
         self.0.extend_from_slice(&FOOTER_VERSION);
         self.0.extend_from_slice(MAGIC);
+        // Who commits the version keeps the bytes.
+        self.0.shrink_to_fit();
         Ok(self.0)
     }
 }

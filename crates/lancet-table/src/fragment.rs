@@ -45,6 +45,14 @@ impl Fragment {
         self.physical_rows?.checked_sub(self.num_deleted_rows()?)
     }
 
+    /// Has lists of fields that are those of another fragment once in memory: a table of many fragments has few different ones.
+    pub(crate) fn share_lists(&mut self, other: &Self) {
+        for (file, other) in self.files.iter_mut().zip(&other.files) {
+            share(&mut file.fields, &other.fields);
+            share(&mut file.columns, &other.columns);
+        }
+    }
+
     /// The fragment that a message stands for.
     pub(crate) fn decode<'a>(
         message: &'a [u8],
@@ -109,6 +117,12 @@ impl Fragment {
             files,
             unknown,
         })
+    }
+}
+
+fn share(list: &mut Arc<[i32]>, other: &Arc<[i32]>) {
+    if !Arc::ptr_eq(list, other) && list == other {
+        *list = other.clone();
     }
 }
 

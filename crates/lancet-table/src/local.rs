@@ -1,7 +1,8 @@
 //! Folders and small files on disk.
 //!
 //! A new file gets its bytes under a temporary name, `.tmp` and random digits, and then its own: whoever sees it sees all of
-//! it. `link` gives it a name that must not be taken; a rename would replace the file of somebody else.
+//! it. `link` gives it a name that must not be taken; a rename would replace the file of somebody else. Only a file on which nothing
+//! depends is written under its own name, and not waited for: that of a transaction, which stands in its version, too.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -235,7 +236,7 @@ pub(crate) fn sync(unsynced: Unsynced, nameless: Option<&Temporary>) -> Result<(
     if let Some(temporary) = nameless {
         files.push(temporary.file.try_clone().map_err(failed("write", &temporary.name))?);
     }
-    lancet::sync_all(files).map_err(failed("write", &what))?;
+    lancet::sync_all(&files).map_err(failed("write", &what))?;
     folders.iter().try_for_each(|folder| sync_folder(folder))
 }
 

@@ -300,7 +300,10 @@ fn decode_fragments(
             known = rest;
             continue;
         }
-        let fragment = Fragment::decode(message, rules, &mut last)?;
+        let mut fragment = Fragment::decode(message, rules, &mut last)?;
+        if let Some(before) = fragments.last() {
+            fragment.share_lists(before);
+        }
         let id = fragment.id;
         let has_ids = fragment.row_ids.is_some() || !flags.contains(Flags::STABLE_ROW_IDS);
         ensure!(has_ids, "fragment {id} has no row ids, but the table says that all have");

@@ -214,7 +214,7 @@ impl<S: Storage> Opened<S> {
         let versions = list_versions(self.storage(), root, Some(name)).await?;
         for other in versions.numbers().iter().filter(|other| **other != version) {
             let Some(other) = versions.get(*other) else { continue };
-            let at = Self { root: root.to_owned(), ..self.clone() };
+            let at = Self { root: root.to_owned(), committed: None, ..self.clone() };
             let file = at.version_file(other).await?;
             let made = file.transaction(&self.options.limits)?;
             if made.is_some_and(|made| matches!(made.operation, Operation::Clone(_))) {

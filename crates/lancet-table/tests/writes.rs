@@ -73,6 +73,9 @@ fn a_table_grows_and_begins_again() {
         assert_eq!((change.version, change.rows_inserted), (2, 50));
         let change = table.delete(95..105).unwrap();
         assert_eq!((change.version, change.rows_deleted), (3, 10));
+        // All fragments have one list of fields, whichever commit they came with.
+        let files = || table.manifest().fragments.iter().flat_map(|fragment| &fragment.files);
+        assert!(files().all(|file| Arc::ptr_eq(&file.fields, &files().next().unwrap().fields)));
         assert_eq!(keys(&table), (0..95).chain(105..150).collect::<Vec<_>>());
         // What was open stays what it was.
         assert_eq!((before.version(), keys(&before).len()), (1, 100));

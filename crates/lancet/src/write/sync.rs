@@ -3,20 +3,14 @@
 use std::fs::File;
 use std::io;
 
-use crate::parallel::in_parallel;
-
-/// Files that are waited for at the same time.
-const AT_ONCE: usize = 8;
-
 /// Does for several files what [`File::sync_all`] does for one. The bytes of all of them are on their way before the first is
-/// waited for, so that file systems with a journal write it once and not once for each file; others wait for several of them at
-/// the same time.
-pub fn sync_all(files: Vec<File>) -> io::Result<()> {
+/// waited for, so that file systems with a journal write it once and not once for each file. They are waited for one after the
+/// other: two at a time, on two threads, took 0.51 ms instead of 0.38 on a machine with work to do, and one in ten 7 ms.
+pub fn sync_all(files: &[File]) -> io::Result<()> {
     if files.len() > 1 {
         files.iter().for_each(begin);
     }
-    let synced = in_parallel(AT_ONCE, files, |file| Ok(file.sync_all()));
-    synced.map_err(io::Error::other)?.into_iter().collect()
+    files.iter().try_for_each(File::sync_all)
 }
 
 /// Has the system begin to write a file. It is a hint: where it is not taken, the sync takes longer.
@@ -40,7 +34,7 @@ mod tests {
         let path = |i| std::env::temp_dir().join(format!("lancet-sync-{}-{i}", std::process::id()));
         for count in [0, 1, 3] {
             let files: Vec<File> = (0..count).map(|i| File::create(path(i)).unwrap()).collect();
-            sync_all(files).unwrap();
+            sync_all(&files).unwrap();
         }
         // What cannot be synced is told, wherever it stands.
         #[cfg(target_os = "linux")]
@@ -48,7 +42,7 @@ mod tests {
             let files = ["/proc/self/status".into(), path(0), path(1)];
             for order in [[0, 1, 2], [2, 1, 0]] {
                 let files = order.map(|at: usize| File::open(&files[at]).unwrap());
-                assert!(sync_all(files.into()).is_err());
+                assert!(sync_all(&files).is_err());
             }
         }
         (0..3).for_each(|i| std::fs::remove_file(path(i)).unwrap());
