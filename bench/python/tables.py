@@ -2,6 +2,7 @@
 
     python tables.py                      1,000 fragments of 1,000 rows; --quick for 50 of 100
     python tables.py --json tables.json
+    python tables.py --large              only: 1 GB appended at once, beside a file written of the same rows
 
 The table has 10 columns, one of them sorted and one a vector of 64 floats; 20 rows of every tenth fragment are deleted. Both
 libraries read the same table, which pylance has written; of commits, each has a copy of its own. Each figure is the median of
@@ -104,6 +105,34 @@ class Pylance:
         return lance.write_dataset(new, table, mode="append", data_storage_version="2.2")
 
 
+def appended(path: str, megabytes: int) -> dict[str, float]:
+    """Appends rows of so many bytes to a table of few, and writes them to a file, in turns: what a table costs beside a file."""
+    import lancet
+    import numpy as np
+    import pyarrow as pa
+
+    count = megabytes * 1_000_000 // (256 * 4 + 8)
+    rng = np.random.default_rng(1)
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(rng.random(count * 256, dtype=np.float32)), 256)
+    new = pa.table({"id": np.arange(count), "vector": vectors})
+    times: dict[str, list[float]] = {"table": [], "file": []}
+    for turn in range(6):
+        folder, file = Path(path) / f"{turn}.lance", Path(path) / f"{turn}-file.lance"
+        table = lancet.create_table(new.slice(0, 1_000), folder)
+        for what in (list(times), list(times)[::-1])[turn % 2]:
+            os.sync()
+            start = time.perf_counter()
+            if what == "table":
+                table.append(new)
+            else:
+                lancet.write_table(new, file)
+            times[what].append(time.perf_counter() - start)
+        shutil.rmtree(folder)
+        file.unlink()
+    found = {what: statistics.median(seconds[1:]) for what, seconds in times.items()}
+    return {**found, "share": found["table"] / found["file"], "megabytes": new.nbytes / 1e6}
+
+
 LIBRARIES: dict[str, Any] = {"lancet": Lancet, "pylance": Pylance}
 
 
@@ -190,12 +219,18 @@ def shown(results: dict[str, dict[str, float | None]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a smaller table, fewer repeats")
+    parser.add_argument("--large", action="store_true", help="only: 1 GB appended to a table, beside a file written")
     parser.add_argument("--json", help="where the figures go, too")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         peer, what, path, repeats = options.one
         print(json.dumps(one(peer, what, path, int(repeats))))
+        return
+    if options.large:
+        with tempfile.TemporaryDirectory() as folder:
+            found = appended(folder, 100 if options.quick else 1_000)
+        print("append {megabytes:.0f} MB: {table:.2f} s; a file of the same rows: {file:.2f} s; {share:.2f}".format(**found))
         return
     results = measure(options)
     if options.json:
