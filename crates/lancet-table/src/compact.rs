@@ -130,9 +130,8 @@ impl<S: Storage> Opened<S> {
         let is_of = |group: &RewriteGroup, old: &[Arc<Fragment>]| {
             group.old.iter().eq(old.iter().map(Arc::as_ref))
         };
-        let is_wanted = |done: &Done| {
-            done.fields == *fields && old.clone().any(|old| is_of(&done.group, old))
-        };
+        let is_wanted =
+            |done: &Done| done.fields == *fields && old.clone().any(|old| is_of(&done.group, old));
         let (wanted, others): (Vec<Done>, Vec<Done>) =
             std::mem::take(written).into_iter().partition(is_wanted);
         *written = wanted;
