@@ -532,6 +532,7 @@ def with_nulls(numpy: types.ModuleType, array: Any, valid: Any) -> Any:
         array = array.astype(object)
         array[~valid] = None
     elif array.dtype.kind in "Mm":
+        # The memory of rows cannot be written to: one that can be was made here.
         array = array if array.flags.writeable else array.copy()
         array[~valid] = "NaT"
     else:

@@ -48,6 +48,29 @@ def test_numbers_and_vectors_are_not_copied(tmp_path: Path) -> None:
     assert batch["vector"][3:5].to_numpy().tolist() == batch["vector"].to_numpy()[3:5].tolist()
 
 
+def test_what_stands_for_null_is_written_to_a_copy(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "time": pa.array([None if row % 3 == 0 else row for row in range(300)], pa.timestamp("us")),
+            "span": pa.array([None if row % 5 == 0 else row for row in range(300)], pa.duration("ms")),
+            "number": pa.array([None if row % 7 == 0 else row / 2 for row in range(300)]),
+        }
+    )
+    lancet.write_table(table, tmp_path / "n.lance")
+    for rows in (lancet.open(tmp_path / "n.lance").take(range(300)), lancet.Table(table)):
+        for name in table.column_names:
+            column = rows[name]
+            # Other libraries have these bytes, and those behind nulls are among them.
+            shared = column.to_pyarrow().buffers()[1]
+            before = shared.to_pybytes()
+            found = column.to_numpy()
+            found[:] = found[1]
+            assert found.flags.writeable and shared.to_pybytes() == before, name
+            nothing = np.isnan(column.to_numpy()) if name == "number" else np.isnat(column.to_numpy())
+            assert nothing.tolist() == [value is None for value in table[name].to_pylist()], name
+            assert column.to_pyarrow().buffers()[1].address == shared.address
+
+
 def test_nobody_gets_memory_that_must_not_be_written_to(tmp_path: Path) -> None:
     data = written(vectors())
     path = tmp_path / "v.lance"
