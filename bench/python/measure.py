@@ -11,9 +11,9 @@ a table of Markdown for `bench/RESULTS.md`; behind the peers stand the time, or 
 and of the best peer's, and the aims where there are such. A figure that could not be had is a dash, and why goes to stderr.
 
 Each figure is the median of several processes, which take turns; within one, of several calls after a first one, for two seconds
-at most but three calls at least. Files are in the page cache. Rows that are taken are drawn at random and asked for in the order
-of the file: lancet gives them in any order, pylance and vortex in no other. All give texts as strings and images as bytes to
-numpy, and vectors in two dimensions. Tables:
+at most but three calls at least. Files are read into the page cache before. Rows that are taken are drawn at random and asked
+for in the order of the file: lancet gives them in any order, pylance and vortex in no other. All give texts as strings and
+images as bytes to numpy, and vectors in two dimensions. Tables:
 
 | table | rows | columns |
 |---|---:|---|
@@ -356,6 +356,13 @@ def fresh(*words: Any) -> dict[str, float]:
     return found
 
 
+def warm(path: Path) -> None:
+    """Brings a file into the page cache: some systems take out what nobody has read for a minute."""
+    with path.open("rb", buffering=0) as file:
+        while file.read(1 << 20):
+            pass
+
+
 def installed(peers: list[str]) -> list[str]:
     """Those of the peers that are there. None of them is imported: forks come later."""
     import importlib.util
@@ -418,6 +425,7 @@ def measure(options: argparse.Namespace, results: dict[str, Any]) -> None:
             for _ in range(turns):
                 for peer in options.peers:
                     path = place / f"{name}.{ENDINGS[peer]}"
+                    warm(path)
                     rounds[peer].append(fresh("operation", peer, path, what, repeats))
             results[f"{what}, {name}"] = {peer: middle(found) for peer, found in rounds.items()}
             print(f"{what}, {name}: {results[f'{what}, {name}']}", file=sys.stderr)
@@ -426,6 +434,7 @@ def measure(options: argparse.Namespace, results: dict[str, Any]) -> None:
         for _ in range(1 if options.quick else 3):
             for peer in options.peers:
                 path = place / f"E.{ENDINGS[peer]}"
+                warm(path)
                 rounds[peer].append(fresh("loader", peer, path, 1 if options.quick else 3))
         results["loader"] = {peer: middle(found) for peer, found in rounds.items()}
     if "forks" in wanted:
