@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import datetime as dt
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -529,3 +530,25 @@ def test_texts_that_repeat_are_what_they_were() -> None:
     for kind in (pa.string(), pa.large_string(), pa.string_view()):
         column = lancet.Table(pa.table({"word": pa.array(words, kind)}))["word"]
         assert column.to_pylist() == words and column.to_numpy().tolist() == words
+
+
+TAKES = """
+import resource, sys
+import lancet
+
+file = lancet.open(sys.argv[1])
+for takes in (5, 20):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(takes):
+        file.take(range(100)).to_numpy()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def test_memory_of_objects_is_used_again(tmp_path: Path) -> None:
+    images = pa.table({"image": [os.urandom(20_000) for _ in range(100)]})
+    lancet.write_table(images, tmp_path / "i.lance")
+    # Another process: what this one has let go may have taught the allocator before.
+    done = subprocess.run([sys.executable, "-c", TAKES, str(tmp_path / "i.lance")], capture_output=True, text=True, check=True)
+    pages = 20 * 100 * 20_000 // 4096
+    assert int(done.stdout) < pages // 4

@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::errors::{OrRaise, unsupported};
+use crate::memory::keep_memory;
 
 /// The values of an array.
 pub(crate) fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -86,8 +87,9 @@ where
 
 fn bytes<'py, 'a>(
     py: Python<'py>,
-    values: impl Iterator<Item = Option<&'a [u8]>>,
+    values: impl Iterator<Item = Option<&'a [u8]>> + Clone,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    keep_memory(values.clone().flatten().map(<[u8]>::len).sum());
     each(py, values.map(|value| value.map(|value| PyBytes::new(py, value))))
 }
 
