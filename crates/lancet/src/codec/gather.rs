@@ -195,9 +195,8 @@ fn check_words<T: Word>(data: &[u8], num_items: u32, out: &mut Vec<u32>) {
 fn mask(indices: &mut [u32], validity: &[u8]) {
     for (indices, bits) in indices.chunks_mut(8).zip(validity) {
         for (bit, index) in indices.iter_mut().enumerate() {
-            if bits >> bit & 1 == 0 {
-                *index = NULL;
-            }
+            // All bits, which is what `NULL` is, or none. A branch here was a sixth of a scan of nested columns.
+            *index |= u32::from(bits >> bit & 1).wrapping_sub(1);
         }
     }
 }
