@@ -161,6 +161,12 @@ impl Bits {
             // Single rows come this way, by the thousand.
             return self.push(other.part(range.start) & ones(range.len()), range.len());
         }
+        if range.start.is_multiple_of(WORD) {
+            // Whole chunks: words as they are.
+            let words = other.words.get(range.start / WORD..).unwrap_or_default();
+            let num_words = range.len().div_ceil(WORD);
+            return self.push_words(words.iter().copied().take(num_words), range.len());
+        }
         self.push_words(other.parts(range.clone()), range.len());
     }
 

@@ -49,7 +49,16 @@ pub(super) fn decode_out_of_line(
 
 /// Appends the first levels of a packed block.
 fn push_block(width: usize, packed: &[u8], num_levels: usize, out: &mut Planes) {
-    let mut planes = [[0; BLOCK / WORD]; NUMBER_BITS];
+    // Levels are mostly of one to three bits, and planes that are not there need not be cleared.
+    match width {
+        ..=4 => push_planes::<4>(width, packed, num_levels, out),
+        _ => push_planes::<NUMBER_BITS>(width, packed, num_levels, out),
+    }
+}
+
+/// Appends the first levels of a packed block that has up to `N` planes.
+fn push_planes<const N: usize>(width: usize, packed: &[u8], num_levels: usize, out: &mut Planes) {
+    let mut planes = [[0; BLOCK / WORD]; N];
     let (mut row, mut plane) = (0_usize, 0_usize);
     for word in packed.as_chunks::<WORD_BYTES>().0 {
         let mut lanes = [0; WORD];
