@@ -25,6 +25,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Consumes `len` bytes; `what` names them in the error.
+    #[inline]
     pub(crate) fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8]> {
         let end = self.position.checked_add(len);
         match end.and_then(|end| self.bytes.get(self.position..end)) {
@@ -32,14 +33,20 @@ impl<'a> Cursor<'a> {
                 self.position = self.position.saturating_add(len);
                 Ok(taken)
             }
-            None => Err(Error::corrupt(format!(
-                "{what} needs {len} bytes at byte {}, but only {} are left",
-                self.position,
-                self.rest().len()
-            ))),
+            None => Err(self.missing(len, what)),
         }
     }
 
+    #[cold]
+    fn missing(&self, len: usize, what: &str) -> Error {
+        Error::corrupt(format!(
+            "{what} needs {len} bytes at byte {}, but only {} are left",
+            self.position,
+            self.rest().len()
+        ))
+    }
+
+    #[inline]
     fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
         let mut out = [0; N];
         out.copy_from_slice(self.take(N, what)?);

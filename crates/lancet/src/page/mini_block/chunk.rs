@@ -13,7 +13,9 @@ pub(super) struct Chunk<'a> {
     pub(super) num_levels: u16,
     pub(super) rep: Option<&'a [u8]>,
     pub(super) def: Option<&'a [u8]>,
-    values: [&'a [u8]; MAX_BUFFERS],
+    /// Where there are more than two, which is rare, all are in `many`: a place for each would cost every chunk.
+    few: [&'a [u8]; 2],
+    many: Vec<&'a [u8]>,
     num_buffers: usize,
 }
 
@@ -32,13 +34,16 @@ impl<'a> Chunk<'a> {
             "{num_levels} levels in a chunk of a page without levels"
         );
 
-        let mut sizes = [0_usize; MAX_BUFFERS];
-        for size in sizes.iter_mut().take(num_buffers) {
-            *size = if layout.large_chunks {
+        let next_size = |cursor: &mut Cursor<'_>| -> Result<usize> {
+            Ok(if layout.large_chunks {
                 usize::try_from(cursor.u32("size of a value buffer")?).unwrap_or(usize::MAX)
             } else {
                 usize::from(cursor.u16("size of a value buffer")?)
-            };
+            })
+        };
+        let mut sizes = cursor;
+        for _ in 0..num_buffers {
+            next_size(&mut cursor)?;
         }
         cursor.align(8, "padding of the chunk header")?;
 
@@ -49,21 +54,27 @@ impl<'a> Chunk<'a> {
         };
         let rep = rep_size.map(|size| part(usize::from(size), "repetition levels")).transpose()?;
         let def = def_size.map(|size| part(usize::from(size), "definition levels")).transpose()?;
-        let mut values: [&[u8]; MAX_BUFFERS] = [&[]; MAX_BUFFERS];
-        for (value, size) in values.iter_mut().zip(sizes).take(num_buffers) {
-            *value = part(size, "values of a chunk")?;
+        let mut value = || part(next_size(&mut sizes)?, "values of a chunk");
+        let mut few: [&[u8]; 2] = [&[]; 2];
+        let mut many = Vec::new();
+        if num_buffers <= few.len() {
+            for buffer in few.iter_mut().take(num_buffers) {
+                *buffer = value()?;
+            }
+        } else {
+            many = (0..num_buffers).map(|_| value()).collect::<Result<_>>()?;
         }
         ensure!(
             cursor.rest().is_empty(),
             "{} bytes after the parts of a chunk",
             cursor.rest().len()
         );
-        Ok(Self { num_levels, rep, def, values, num_buffers })
+        Ok(Self { num_levels, rep, def, few, many, num_buffers })
     }
 
     /// The value buffers.
     pub(super) fn values(&self) -> &[&'a [u8]] {
-        self.values.get(..self.num_buffers).unwrap_or_default()
+        self.few.get(..self.num_buffers).unwrap_or(&self.many)
     }
 }
 
