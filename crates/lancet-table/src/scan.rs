@@ -17,8 +17,6 @@ use crate::table::Table;
 
 /// Fewer bytes are read on one thread by default.
 const PARALLEL_BYTES: u64 = 768 << 10;
-/// Batches of up to this many bytes are read further ahead.
-const SHORT_BATCH_BYTES: u64 = 1 << 20;
 /// So many batches in a row of which a filter leaves nothing are not given to the caller.
 const MAX_SKIPPED: usize = 1_000;
 
@@ -207,15 +205,11 @@ impl TableBatches {
         let (work, row_bytes) = (self.work.clone(), self.row_bytes);
         self.ahead.get_or_insert_with(|| {
             let num_helpers = threads.saturating_sub(1);
-            // A thread that sleeps between short batches wakes too late for the next one.
-            let batch_bytes = work.batch_rows().saturating_mul(row_bytes);
-            let most = match num_helpers {
-                0 => 1,
-                _ if batch_bytes <= SHORT_BATCH_BYTES && !work.reads_blobs() => {
-                    num_helpers.saturating_mul(6)
-                }
-                _ => num_helpers.saturating_add(1),
+            let batch_bytes = match work.reads_blobs() {
+                true => u64::MAX,
+                false => work.batch_rows().saturating_mul(row_bytes),
             };
+            let most = lancet::num_ahead(num_helpers, batch_bytes).max(1);
             let read = move |piece: Piece| ready(work.read(&piece));
             Ahead { batches: InOrder::new(num_helpers, read), most }
         })

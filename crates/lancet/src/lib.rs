@@ -173,7 +173,7 @@ pub use choose::Candidate;
 pub use error::{Corrupt, Error, Result};
 pub use options::{ByteStreamSplit, ColumnOptions, Compression, Profile, StructuralEncoding};
 #[doc(hidden)]
-pub use parallel::InOrder;
+pub use parallel::{InOrder, num_ahead};
 #[doc(hidden)]
 pub use read::has_no_width;
 pub use read::{

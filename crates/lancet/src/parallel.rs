@@ -27,6 +27,23 @@ pub(crate) use per_process::{HereOnly, PerProcess};
 use shared::Shared;
 pub(crate) use threads::{ask, num_threads, withdraw};
 
+/// Batches of up to this many bytes are read further ahead, and those of up to some more less so.
+const SHORT_BATCH_BYTES: u64 = 1 << 20;
+const MEDIUM_BATCH_BYTES: u64 = 4 << 20;
+
+/// How many batches may be read before the caller asks for them, if they have about so many bytes; none without helpers.
+///
+/// A thread that finds nothing to do sleeps, and wakes late for the next batch if that is short: it is to find one whenever
+/// it is done with another.
+pub fn num_ahead(num_helpers: usize, batch_bytes: u64) -> usize {
+    match batch_bytes {
+        _ if num_helpers == 0 => 0,
+        ..=SHORT_BATCH_BYTES => num_helpers.saturating_mul(6),
+        ..=MEDIUM_BATCH_BYTES => num_helpers.saturating_mul(2).saturating_add(1),
+        _ => num_helpers.saturating_add(1),
+    }
+}
+
 /// Work that helpers may join.
 pub(crate) trait Job: Send + Sync {
     /// Does a part of the work, until there is none left that nobody has begun. Does not panic.

@@ -12,16 +12,13 @@ use arrow_schema::{ArrowError, SchemaRef};
 use super::batch::{AHEAD, announce_batch, read_batch};
 use super::source::Source;
 use crate::error::{Error, Result};
-use crate::parallel::{Job, ask, lock, withdraw};
+use crate::parallel::{Job, ask, lock, num_ahead, withdraw};
 use crate::read::scan_plan::{ScanReads, ScanRequests};
 use crate::rows::RowRanges;
 use crate::span::Span;
 
 /// So many batches in a row of which a filter leaves nothing are not given to the caller.
 const MAX_SKIPPED: usize = 1_000;
-/// Batches of up to this many bytes are read further ahead.
-const SHORT_BATCH_BYTES: u64 = 1 << 20;
-
 /// The batches of a scan, in the order of its rows.
 ///
 /// It is a [`RecordBatchReader`], so its errors are Arrow's; `?` makes them [`Error`]s again where a function
@@ -57,14 +54,11 @@ impl Batches {
         // Threads that are left over share the columns of each batch.
         requests.set_threads(threads.checked_div(num_batches).unwrap_or(1).max(1));
         let num_helpers = threads.min(num_batches).saturating_sub(1);
-        // A thread that sleeps between short batches wakes too late for the next one.
-        let batch_bytes = requests.batch_rows.saturating_mul(requests.row_bytes);
-        let is_short = batch_bytes <= SHORT_BATCH_BYTES && !requests.reads.has_blobs();
-        let most = match num_helpers {
-            0 => 0,
-            _ if is_short => num_helpers.saturating_mul(6),
-            _ => num_helpers.saturating_add(1),
+        let batch_bytes = match requests.reads.has_blobs() {
+            true => u64::MAX,
+            false => requests.batch_rows.saturating_mul(requests.row_bytes),
         };
+        let most = num_ahead(num_helpers, batch_bytes);
         let limit = requests.limit();
         let queue = Queue::new(source, requests.reads.clone(), num_helpers);
         let (reading, process) = (VecDeque::new(), std::process::id());
