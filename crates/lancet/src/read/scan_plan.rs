@@ -14,6 +14,7 @@ use super::rows_read::{RowsRead, check_ranges};
 use super::scan_filter::ScanFilter;
 use super::steps::{Io, Steps};
 use super::zone_maps;
+use crate::codec::ValueType;
 use crate::error::{Error, Result};
 use crate::rows::{RowRanges, Rows};
 use crate::zones::filter::Filter;
@@ -148,7 +149,8 @@ impl ScanPlan {
         let reads = Arc::new(ScanReads { file, columns, filter, threads: 1 });
         let num_rows = rows.count();
         let rows = rows.ranges().to_vec().into();
-        Ok(ScanRequests { reads, rows, num_rows, batch_rows, row_bytes, cuts, limit })
+        let batch_bytes = self.batch_bytes;
+        Ok(ScanRequests { reads, rows, num_rows, batch_rows, batch_bytes, row_bytes, cuts, limit })
     }
 }
 
@@ -163,6 +165,8 @@ pub struct ScanRequests {
     /// How many there were in the beginning.
     pub(super) num_rows: u64,
     pub(super) batch_rows: u64,
+    /// Bytes of a batch, about.
+    pub(super) batch_bytes: u64,
     /// Bytes of a row, about.
     pub(super) row_bytes: u64,
     /// Rows at which batches end if they can, sorted: a batch that is one page of wide rows may be
@@ -198,6 +202,12 @@ impl ScanReads {
         self.filter.is_some()
     }
 
+    /// Whether there are values of different lengths, which may take more bytes in memory than in the file.
+    pub(super) fn has_text(&self) -> bool {
+        let is_text = |values: &ValueType| matches!(values, ValueType::Variable { .. });
+        self.columns.leaves().iter().any(|leaf| is_text(&leaf.leaf.values))
+    }
+
     /// Whether batches may be longer than their rows tell.
     pub(super) fn has_blobs(&self) -> bool {
         self.columns.leaves().iter().any(|leaf| leaf.leaf.blob && !leaf.described)
@@ -230,6 +240,11 @@ impl ScanRequests {
     /// Bytes of a row in memory, about.
     pub fn row_bytes(&self) -> u64 {
         self.row_bytes
+    }
+
+    /// Whether the rows of several requests may be read as well by one.
+    pub(super) fn may_join(&self) -> bool {
+        self.cuts.is_empty() && !self.reads.has_filter() && !self.reads.has_blobs()
     }
 
     /// The rows of the next batch that nobody reads yet.

@@ -31,4 +31,5 @@ mod options;
 mod scans;
 mod v2_0;
 mod verify;
+mod windows;
 mod zone_maps;

@@ -9,8 +9,9 @@ use std::thread;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use super::batch::{AHEAD, announce_batch, read_batch};
+use super::batch::{AHEAD, announce_batch};
 use super::source::Source;
+use super::window::{Window, Windows};
 use crate::error::{Error, Result};
 use crate::parallel::{Job, ask, lock, num_ahead, withdraw};
 use crate::read::scan_plan::{ScanReads, ScanRequests};
@@ -19,6 +20,7 @@ use crate::span::Span;
 
 /// So many batches in a row of which a filter leaves nothing are not given to the caller.
 const MAX_SKIPPED: usize = 1_000;
+
 /// The batches of a scan, in the order of its rows.
 ///
 /// It is a [`RecordBatchReader`], so its errors are Arrow's; `?` makes them [`Error`]s again where a function
@@ -27,24 +29,27 @@ const MAX_SKIPPED: usize = 1_000;
 /// A panic of whoever reads a batch ([`Source`](crate::Source)) goes on in the caller that asks for it.
 pub struct Batches {
     requests: ScanRequests,
+    windows: Windows,
+    /// Batches that were read together with the one given last.
+    ready: VecDeque<Result<RecordBatch>>,
     /// How many rows are still wanted, where a filter tells only in the end how many there are.
     limit: Option<u64>,
     queue: Arc<Queue>,
-    /// How many batches may wait to be asked for.
+    /// How many windows may wait to be asked for.
     most: usize,
-    /// Batches that nobody asked for yet, in row order.
+    /// Windows that nobody asked for yet, in row order.
     reading: VecDeque<(RowRanges, Receiver<Done>)>,
-    /// Batches that were announced and that this thread, alone, reads next, and the spans of the last of them.
+    /// Windows that were announced and that this thread, alone, reads next, and the spans of the last of them.
     announced: VecDeque<RowRanges>,
     before: Vec<Span>,
-    /// The rows of the batch that was begun last.
+    /// The rows of the window that was begun last.
     last: RowRanges,
     /// The process whose helpers read them.
     process: u32,
 }
 
-/// A batch, or the panic of whoever read it.
-type Done = thread::Result<Result<RecordBatch>>;
+/// A window, or the panic of whoever read it.
+type Done = thread::Result<Window>;
 
 impl Batches {
     /// A scan on at most so many threads.
@@ -60,11 +65,25 @@ impl Batches {
         };
         let most = num_ahead(num_helpers, batch_bytes);
         let limit = requests.limit();
-        let queue = Queue::new(source, requests.reads.clone(), num_helpers);
+        let windows = Windows::new(&requests, threads);
+        let batch_rows = windows.most_rows();
+        let queue = Queue::new(source, requests.reads.clone(), batch_rows, num_helpers);
         let (reading, process) = (VecDeque::new(), std::process::id());
         let (announced, before) = (VecDeque::new(), Vec::new());
-        let last = RowRanges::new();
-        Self { requests, limit, queue, most, reading, announced, before, last, process }
+        let (ready, last) = (VecDeque::new(), RowRanges::new());
+        Self {
+            requests,
+            windows,
+            ready,
+            limit,
+            queue,
+            most,
+            reading,
+            announced,
+            before,
+            last,
+            process,
+        }
     }
 
     /// The schema of the batches.
@@ -77,7 +96,7 @@ impl Batches {
         // Those that are announced wait for somebody to read them.
         let most = self.most.saturating_add(if has_waited { AHEAD } else { 0 });
         while self.reading.len() < most {
-            let Some(rows) = self.requests.next_rows() else { return };
+            let Some(rows) = self.windows.next_rows(&mut self.requests) else { return };
             self.read(rows);
         }
     }
@@ -92,13 +111,14 @@ impl Batches {
     /// In a child process nobody works on what was begun in the parent: it is begun again. Nothing of
     /// the old queue is touched, in which a helper may have held a lock at the fork.
     fn begin_again_in_a_child(&mut self) {
-        let process = std::process::id();
-        if self.most == 0 || self.process == process {
+        // Who has no helpers need not ask the system.
+        if self.most == 0 || self.process == std::process::id() {
             return;
         }
-        self.process = process;
+        self.process = std::process::id();
         let (source, reads) = (self.queue.source.clone(), self.requests.reads.clone());
-        let queue = Queue::new(source, reads, self.queue.max_helpers);
+        let batch_rows = self.windows.most_rows();
+        let queue = Queue::new(source, reads, batch_rows, self.queue.max_helpers);
         std::mem::forget(std::mem::replace(&mut self.queue, queue));
         for (rows, receiver) in std::mem::take(&mut self.reading) {
             std::mem::forget(receiver);
@@ -107,6 +127,18 @@ impl Batches {
     }
 
     fn read_next(&mut self) -> Option<Result<RecordBatch>> {
+        if let Some(batch) = self.ready.pop_front() {
+            return Some(batch);
+        }
+        let window = self.read_window()?;
+        if let Some(bytes) = self.windows.learn(&window) {
+            self.most = num_ahead(self.queue.max_helpers, bytes);
+        }
+        self.ready = window.batches;
+        self.ready.pop_front()
+    }
+
+    fn read_window(&mut self) -> Option<Window> {
         self.begin_again_in_a_child();
         self.read_ahead();
         let Some((_, receiver)) = self.reading.pop_front() else {
@@ -122,22 +154,25 @@ impl Batches {
             }
         };
         match done {
-            Some(Ok(batch)) => Some(batch),
+            Some(Ok(window)) => Some(window),
             Some(Err(panic)) => {
                 self.end();
                 resume_unwind(panic)
             }
-            None => Some(Err(Error::invalid("a thread that read a batch ended without one"))),
+            None => {
+                Some(Window::failed(Error::invalid("a thread that read a batch ended without one")))
+            }
         }
     }
 
-    fn read_alone(&mut self) -> Option<Result<RecordBatch>> {
+    fn read_alone(&mut self) -> Option<Window> {
         let announced = self.announced.pop_front();
         let is_announced = announced.is_some();
-        let rows = announced.or_else(|| self.requests.next_rows())?;
+        let rows = announced.or_else(|| self.windows.next_rows(&mut self.requests))?;
         let (source, reads) = (self.queue.source.clone(), self.requests.reads.clone());
+        let batch_rows = self.windows.most_rows();
         let tell_next = |spans: &[Span]| self.announce(spans);
-        Some(read_batch(source.as_ref(), &reads, rows, is_announced, tell_next))
+        Some(Window::read(source.as_ref(), &reads, rows, batch_rows, is_announced, tell_next))
     }
 
     /// Announces the next batches; the one before them has read these spans.
@@ -146,7 +181,7 @@ impl Batches {
             self.before = spans.to_vec();
         }
         while self.announced.len() < AHEAD {
-            let Some(rows) = self.requests.next_rows() else { return };
+            let Some(rows) = self.windows.next_rows(&mut self.requests) else { return };
             let (source, reads) = (self.queue.source.as_ref(), &self.requests.reads);
             announce_batch(source, reads, rows.clone(), &mut self.before);
             self.announced.push_back(rows);
@@ -183,6 +218,7 @@ impl Batches {
 
     fn end(&mut self) {
         self.requests.end();
+        self.ready.clear();
         self.announced.clear();
         self.reading.clear();
         self.queue.clear();
@@ -226,6 +262,7 @@ impl Drop for Batches {
 struct Queue {
     source: Arc<dyn Source>,
     reads: Arc<ScanReads>,
+    batch_rows: u64,
     /// How many helpers may work on it at the same time.
     max_helpers: usize,
     state: Mutex<State>,
@@ -251,9 +288,14 @@ struct Batch {
 }
 
 impl Queue {
-    fn new(source: Arc<dyn Source>, reads: Arc<ScanReads>, max_helpers: usize) -> Arc<Self> {
+    fn new(
+        source: Arc<dyn Source>,
+        reads: Arc<ScanReads>,
+        batch_rows: u64,
+        max_helpers: usize,
+    ) -> Arc<Self> {
         let (state, before) = Default::default();
-        Arc::new(Self { source, reads, max_helpers, state, before })
+        Arc::new(Self { source, reads, batch_rows, max_helpers, state, before })
     }
 
     fn push(self: &Arc<Self>, batch: Batch) {
@@ -288,7 +330,7 @@ impl Queue {
         let source = self.source.as_ref();
         let tell_next = |_: &[Span]| self.announce();
         let done = catch_unwind(AssertUnwindSafe(|| {
-            read_batch(source, &self.reads, rows, is_announced, tell_next)
+            Window::read(source, &self.reads, rows, self.batch_rows, is_announced, tell_next)
         }));
         // Nobody listens any more when the scan was dropped.
         let _ = sender.send(done);

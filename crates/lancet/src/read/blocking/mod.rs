@@ -15,6 +15,7 @@ mod place;
 mod scan;
 mod source;
 mod take;
+mod window;
 
 use std::fmt;
 use std::path::Path;

@@ -1,0 +1,178 @@
+//! Several batches of narrow rows, read at once and cut apart.
+//!
+//! ```text
+//! read      │ 1 │ 2 · 3 │ 4 · 5 · 6 · 7 │ 8 · …       windows, ever longer ones
+//! given      1   2   3   4   5   6   7   8            batches, as if each had been read alone
+//! ```
+//!
+//! To find out what to read, and to hand it from one thread to another, costs as much for a few rows as for many. A column of
+//! numbers below 5,000 takes 0.25 ms a million rows this way instead of 0.46.
+//!
+//! How wide rows are in memory is known once some of them were read. Batches of wide ones have fewer rows from then on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+
+use super::batch::read_batch;
+use super::source::Source;
+use crate::error::{Error, Result};
+use crate::read::scan_plan::{ScanReads, ScanRequests};
+use crate::rows::RowRanges;
+use crate::span::Span;
+
+/// Bytes of a window in memory, about: what is decoded stays in reach of a core's caches.
+const WINDOW_BYTES: u64 = 512 << 10;
+/// Batches of a window, at most.
+const MOST_BATCHES: u64 = 16;
+
+/// Where rows may turn out to be many times as wide as they are in the file, the first batch is so much shorter.
+const FIRST_PART: u64 = 8;
+/// After so many windows only one in so many is looked at.
+const LOOKS: u64 = 8;
+
+/// How long the windows of a scan are.
+#[derive(Debug)]
+pub(super) struct Windows {
+    /// Rows of a batch, at most.
+    most_rows: u64,
+    /// Rows of the next batches: fewer where they turned out to be wide.
+    batch_rows: u64,
+    batch_bytes: u64,
+    /// Batches of the next window.
+    num: u64,
+    /// Batches that a window may have.
+    most: u64,
+    /// Windows that were read.
+    num_read: u64,
+    /// Whether those that were read tell of the next ones.
+    learns: bool,
+}
+
+impl Windows {
+    /// Windows of a scan on so many threads, which all are to have something to do.
+    pub(super) fn new(requests: &ScanRequests, threads: usize) -> Self {
+        let (most_rows, batch_bytes) = (requests.batch_rows.max(1), requests.batch_bytes);
+        let num_batches = requests.num_rows.div_ceil(most_rows);
+        let threads = u64::try_from(threads).unwrap_or(u64::MAX);
+        let shared = match threads {
+            0 | 1 => MOST_BATCHES,
+            _ => num_batches.checked_div(threads.saturating_mul(4)).unwrap_or(1),
+        };
+        let bytes = requests.row_bytes.saturating_mul(most_rows);
+        let learns = !requests.reads.has_filter() && !requests.reads.has_blobs();
+        let most = if requests.may_join() { shared.clamp(1, fitting(bytes)) } else { 1 };
+        // Text may be stored in a tenth of its bytes.
+        let is_a_guess = learns && requests.reads.has_text() && bytes > batch_bytes / 2;
+        let batch_rows = if is_a_guess { most_rows.div_ceil(FIRST_PART) } else { most_rows };
+        // Whoever asks for one batch only does not wait for more of them.
+        Self { most_rows, batch_rows, batch_bytes, num: 1, most, num_read: 0, learns }
+    }
+
+    /// The rows of the next window.
+    pub(super) fn next_rows(&self, requests: &mut ScanRequests) -> Option<RowRanges> {
+        requests.set_batch_rows(self.batch_rows.saturating_mul(self.num));
+        requests.next_rows()
+    }
+
+    /// The rows of a batch, at most. Only batches of so many are read several at once.
+    pub(super) fn most_rows(&self) -> u64 {
+        self.most_rows
+    }
+
+    /// Has the next windows be longer or shorter, as those fit that were read. Returns how many bytes the next one has,
+    /// about, if there was something to be learnt.
+    pub(super) fn learn(&mut self, window: &Window) -> Option<u64> {
+        self.num_read = self.num_read.saturating_add(1);
+        if window.is_apart {
+            (self.num, self.most) = (1, 1);
+        }
+        if !self.learns || self.num_read > LOOKS && !self.num_read.is_multiple_of(LOOKS) {
+            return None;
+        }
+        let Some(Ok(first)) = window.batches.front() else { return None };
+        let num_rows = u64::try_from(first.num_rows()).unwrap_or(u64::MAX);
+        if num_rows.saturating_mul(2) < self.batch_rows {
+            // What is left at an end: most of its bytes are not those of rows.
+            return None;
+        }
+        // The memory of all of them, which they share.
+        let bytes = u64::try_from(first.get_array_memory_size()).unwrap_or(u64::MAX);
+        let num_batches = u64::try_from(window.batches.len()).unwrap_or(1);
+        let row_bytes = bytes.checked_div(num_rows.saturating_mul(num_batches)).unwrap_or(0).max(1);
+        let fitting_rows = self.batch_bytes.checked_div(row_bytes).unwrap_or(0).max(1);
+        let batch_bytes = row_bytes.saturating_mul(self.batch_rows);
+        if batch_bytes > self.batch_bytes.saturating_mul(3) / 2 {
+            (self.batch_rows, self.num) = (fitting_rows.min(self.most_rows), 1);
+        } else if self.batch_rows < self.most_rows {
+            let more = self.batch_rows.saturating_mul(2).min(fitting_rows).min(self.most_rows);
+            self.batch_rows = self.batch_rows.max(more);
+        } else {
+            self.num = self.num.saturating_mul(2).min(fitting(batch_bytes)).min(self.most);
+        }
+        Some(row_bytes.saturating_mul(self.batch_rows).saturating_mul(self.num))
+    }
+}
+
+/// How many batches of so many bytes make up a window.
+fn fitting(batch_bytes: u64) -> u64 {
+    WINDOW_BYTES.checked_div(batch_bytes).unwrap_or(u64::MAX).clamp(1, MOST_BATCHES)
+}
+
+/// The batches of a window that was read.
+#[derive(Debug)]
+pub(super) struct Window {
+    pub(super) batches: VecDeque<Result<RecordBatch>>,
+    /// Whether they had to be read one by one.
+    is_apart: bool,
+}
+
+impl Window {
+    /// Reads a window. `tell_next` is called as by [`read_batch`].
+    pub(super) fn read(
+        source: &dyn Source,
+        reads: &Arc<ScanReads>,
+        mut rows: RowRanges,
+        batch_rows: u64,
+        is_announced: bool,
+        mut tell_next: impl FnMut(&[Span]),
+    ) -> Self {
+        let is_one = rows.count() <= batch_rows;
+        let again = if is_one { RowRanges::new() } else { rows.clone() };
+        let error = match read_batch(source, reads, rows, is_announced, &mut tell_next) {
+            Ok(window) => return Self::cut(window, batch_rows),
+            Err(error) => error,
+        };
+        if is_one || matches!(error, Error::Io { .. }) {
+            return Self::failed(error);
+        }
+        // Batches before the one in which something is wrong are given, and a limit is one of each batch.
+        let mut batches = VecDeque::new();
+        rows = again;
+        while !rows.is_empty() {
+            let rest = rows.split_off(batch_rows);
+            let batch = read_batch(source, reads, rows, is_announced, &mut tell_next);
+            let failed = batch.is_err();
+            batches.push_back(batch);
+            rows = if failed { RowRanges::new() } else { rest };
+        }
+        Self { batches, is_apart: true }
+    }
+
+    /// Nothing was read.
+    pub(super) fn failed(error: Error) -> Self {
+        Self { batches: [Err(error)].into(), is_apart: false }
+    }
+
+    fn cut(window: RecordBatch, batch_rows: u64) -> Self {
+        let step = usize::try_from(batch_rows).unwrap_or(usize::MAX);
+        let len = window.num_rows();
+        if len <= step {
+            return Self { batches: [Ok(window)].into(), is_apart: false };
+        }
+        let starts = (0..len).step_by(step);
+        let cut = |start: usize| Ok(window.slice(start, step.min(len.saturating_sub(start))));
+        Self { batches: starts.map(cut).collect(), is_apart: false }
+    }
+}
