@@ -36,11 +36,14 @@ const MEDIUM_BATCH_BYTES: u64 = 4 << 20;
 /// A thread that finds nothing to do sleeps, and wakes late for the next batch if that is short: it is to find one whenever
 /// it is done with another.
 pub fn num_ahead(num_helpers: usize, batch_bytes: u64) -> usize {
-    match batch_bytes {
-        _ if num_helpers == 0 => 0,
-        ..=SHORT_BATCH_BYTES => num_helpers.saturating_mul(6),
-        ..=MEDIUM_BATCH_BYTES => num_helpers.saturating_mul(2).saturating_add(1),
-        _ => num_helpers.saturating_add(1),
+    if num_helpers == 0 {
+        0
+    } else if batch_bytes <= SHORT_BATCH_BYTES {
+        num_helpers.saturating_mul(6)
+    } else if batch_bytes <= MEDIUM_BATCH_BYTES {
+        num_helpers.saturating_mul(2).saturating_add(1)
+    } else {
+        num_helpers.saturating_add(1)
     }
 }
 
