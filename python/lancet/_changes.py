@@ -137,21 +137,26 @@ class Changes:
         rows: RowNumbers | None = None,
         row_ids: RowNumbers | None = None,
         addresses: RowNumbers | None = None,
+        all_rows: bool = False,
         message: str | None = None,
     ) -> Change:
-        """Deletes rows: those that match a condition, or by their numbers, ids or addresses.
+        """Deletes rows: those that match a condition, or by their numbers, ids or addresses; or `all_rows`.
 
         >>> table = lancet.open_table("stock")
         >>> table.delete(lancet.col("price") > 7).rows_deleted
         1
 
-        A condition is evaluated on the newest version, and again if other writers are faster; `[]` holds for all rows. Numbers
-        are those of the version that is open. Deleted rows stay in the files, and in older versions, until `compact` and
+        A condition is evaluated on the newest version, and again if other writers are faster. One of no parts, `[]`, is refused.
+        Numbers are those of the version that is open. Deleted rows stay in the files, and in older versions, until `compact` and
         `cleanup`.
         """
-        which, predicate = _which(filter, rows, row_ids, addresses)
+        which, predicate = _which(filter, rows, row_ids, addresses, "to delete all rows, pass `all_rows=True`")
+        if all_rows:
+            if which is not None:
+                raise ValueError("`all_rows=True` stands alone: it deletes all rows")
+            which, predicate = ("filter", tree_of([])), "true"
         if which is None:
-            raise ValueError("name the rows that go; `delete([])` deletes all of them")
+            raise ValueError("name the rows to delete; `all_rows=True` deletes all of them")
         core = self._to_change()
         core = core.newest() if which[0] == "filter" else core
         return self._done(_lancet.delete_rows(core, which, predicate, options_of(message, {})))
@@ -167,7 +172,7 @@ class Changes:
         message: str | None = None,
         **write_options: Any,
     ) -> Change:
-        """Gives rows other values: all rows, those that match a condition, or by their numbers, ids or addresses.
+        """Gives rows other values: all rows where none are named, those that match a condition, or by their numbers, ids or addresses.
 
         >>> table = lancet.open_table("stock")
         >>> table.update({"price": 5}, lancet.col("item") == "bolt").rows_updated
@@ -182,7 +187,7 @@ class Changes:
         a `ConflictError` tells that others have changed them.
         """
         core = self._to_change()
-        which, _ = _which(filter, rows, row_ids, addresses)
+        which, _ = _which(filter, rows, row_ids, addresses, "to update all rows, leave the filter out")
         which = which or ("filter", tree_of([]))
         options = options_of(message, write_options)
         if isinstance(values, dict) and not any(_is_column_of(core, *pair) for pair in values.items()):
@@ -321,7 +326,7 @@ class Changes:
         """Makes the version that is open the newest one again. What came since stays in the history.
 
         >>> table = lancet.open_table("stock")
-        >>> _ = table.delete([])
+        >>> _ = table.delete(all_rows=True)
         >>> table = table.checkout(1)
         >>> table.restore()
         >>> table.version, table.num_rows
@@ -360,8 +365,8 @@ class Changes:
         _lancet.delete_branch(self._core, name)
 
 
-def _which(filter: Any, rows: Any, row_ids: Any, addresses: Any) -> tuple[tuple[str, Any] | None, str]:
-    """The rows that a change is about, and what they are, for people."""
+def _which(filter: Any, rows: Any, row_ids: Any, addresses: Any, for_all: str) -> tuple[tuple[str, Any] | None, str]:
+    """The rows that a change is about, and what they are, for people; `for_all` says how all rows are named."""
     named = {"filter": filter, "rows": rows, "ids": row_ids, "addresses": addresses}
     found = [(kind, names) for kind, names in named.items() if names is not None]
     if len(found) > 1:
@@ -372,7 +377,15 @@ def _which(filter: Any, rows: Any, row_ids: Any, addresses: Any) -> tuple[tuple[
     if kind != "filter":
         return (kind, names), ""
     tree = tree_of(names)
+    if _is_empty(tree):
+        # A list that was put together and got no condition must not change every row.
+        raise ValueError(f"the filter has a list of no conditions, which would hold for every row; {for_all}")
     return ("filter", tree), repr(Expr(tree))
+
+
+def _is_empty(tree: tuple[Any, ...]) -> bool:
+    """Whether a condition, or one of several of which one is enough, has no parts."""
+    return (tree[0] == "and" and not tree[1]) or (tree[0] == "or" and any(map(_is_empty, tree[1])))
 
 
 def _is_column_of(core: _lancet.TableReader, name: str, value: Any) -> bool:

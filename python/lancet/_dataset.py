@@ -341,7 +341,7 @@ class Dataset(Changes, Readable):
         """Begins a branch at the version that is open: a table of its own that shares the files so far. Gives the branch.
 
         >>> branch = lancet.open_table("stock").create_branch("try")
-        >>> branch.delete([]).rows_deleted, lancet.open_table("stock").num_rows
+        >>> branch.delete(all_rows=True).rows_deleted, lancet.open_table("stock").num_rows
         (3, 3)
         """
         core = _lancet.create_branch(self._core, name)

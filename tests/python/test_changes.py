@@ -149,7 +149,23 @@ def test_delete(table: lancet.Dataset) -> None:
         table.delete(col("idd") > 1)
     with pytest.raises(IndexError):
         table.delete(rows=[1_000])
-    assert table.delete([]).rows_deleted == 85 and reference(table) == []
+    with pytest.raises(ValueError, match="stands alone"):
+        table.delete(col("id") > 1, all_rows=True)
+    assert table.delete(rows=[]).rows_deleted == 0
+    assert table.delete(all_rows=True).rows_deleted == 85 and reference(table) == []
+
+
+@pytest.mark.parametrize("empty", [[], (), [[]], [[("id", ">", 1)], []], [[[]]]])
+def test_filters_of_no_conditions_change_nothing(table: lancet.Dataset, empty: Any) -> None:
+    # Such lists come out of programs that put conditions together. Reads take them for all rows.
+    assert table.count(empty) == 100
+    with pytest.raises(ValueError, match="all_rows=True"):
+        table.delete(empty)
+    with pytest.raises(ValueError, match="leave the filter out"):
+        table.update({"s": "all"}, empty)
+    assert table.checkout().version == 1 and table.num_rows == 100
+    # A list of no values is a condition: that of no row.
+    assert table.delete([("id", "in", [])]).rows_deleted == 0
 
 
 def test_conditions_are_those_of_the_newest_version(table: lancet.Dataset) -> None:
