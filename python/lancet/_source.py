@@ -34,6 +34,12 @@ def path_of(source: str | os.PathLike[str]) -> str:
     return unquote(path[len("file://") :])
 
 
+def check_bytes(file: object, mode: str) -> None:
+    """Fails where a file was opened as text."""
+    if hasattr(file, "encoding"):
+        raise TypeError(f'the file was opened as text; open it with the mode "{mode}"')
+
+
 class PathSource:
     """A file on disk. It must stay what it was when it was first opened."""
 
@@ -287,6 +293,7 @@ def source_of(source: Any, storage_options: Mapping[str, str] | None) -> Any:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return BytesSource(source if isinstance(source, bytes) else bytes(source))
     if hasattr(source, "seek") and hasattr(source, "read"):
+        check_bytes(source, "rb")
         return ObjectSource(source)
     if isinstance(source, tuple) and len(source) == 2 and isinstance(source[1], str):
         store, path = source

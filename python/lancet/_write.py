@@ -6,7 +6,7 @@ from lancet import _lancet
 from lancet._data import Schema, Table, unnumbered
 from lancet._readable import not_negative
 from lancet._reports import WriteSummary
-from lancet._source import is_url, open_store, path_of
+from lancet._source import check_bytes, is_url, open_store, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ class Writer:
             self._store = obstore.open_writer(store, inside)
             self._core = _lancet.Writer.to_object(self._store, fields._core, options)
         elif hasattr(path, "write"):
+            check_bytes(path, "wb")
             self._core = _lancet.Writer.to_object(path, fields._core, options)
         else:
             self._core = _lancet.Writer.create(path_of(path), fields._core, options)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import random
+import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +22,21 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         lancet.open_table(tmp_path / "missing")
     with pytest.raises(IsADirectoryError, match="name one file"):
         lancet.open(tmp_path)
+
+
+def test_files_opened_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.lance"
+    with path.open("w") as file, pytest.raises(TypeError, match='opened as text; open it with the mode "wb"'):
+        lancet.write_table(cities(), file)  # type: ignore[arg-type]
+    lancet.write_table(cities(), path)
+    with path.open() as file, pytest.raises(TypeError, match='opened as text; open it with the mode "rb"'):
+        lancet.open(file)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="opened as text"):
+        lancet.read_table(io.StringIO("text"))  # type: ignore[arg-type]
+    with tempfile.NamedTemporaryFile("w+") as text, pytest.raises(TypeError, match="opened as text"):
+        lancet.open(text)  # type: ignore[arg-type]
+    with path.open("rb") as file:
+        assert lancet.open(file).num_rows == 5
 
 
 def test_masks_are_not_rows() -> None:
