@@ -6,6 +6,7 @@ from lancet import _lancet
 from lancet._columns import is_column, rows_of
 from lancet._data import Column, Schema, core_of, unnumbered
 from lancet._expr import Expr, tree_of
+from lancet._readable import names_of
 from lancet._reports import Record
 
 TYPE_CHECKING = False
@@ -219,7 +220,7 @@ class Changes:
         newest version, and again if other writers are faster.
         """
         core = self._to_change().newest()
-        keys = [on] if isinstance(on, str) else list(on)
+        keys = list(dict.fromkeys(names_of(on)))
         source = core_of(given(rows, core.project().schema))
         done = _lancet.merge_rows(core, source, keys, (update, insert), options_of(message, write_options))
         return self._done(done)
@@ -260,20 +261,27 @@ class Changes:
         >>> table.column_names
         ['item']
         """
-        names = [columns] if isinstance(columns, str) else list(columns)
-        self._move(_lancet.drop_columns(self._to_change(), names, options_of(message, {})))
+        core, names = self._to_change(), names_of(columns)
+        core.project(names)  # which says what is not there
+        self._move(_lancet.drop_columns(core, names, options_of(message, {})))
 
     def rename_column(self, name: str, to: str, *, message: str | None = None) -> None:
         """Gives a column, or a field of a struct, named with dots, another name."""
-        self._move(_lancet.rename_column(self._to_change(), name, to, options_of(message, {})))
+        core = self._to_change()
+        core.project(names_of(name))
+        self._move(_lancet.rename_column(core, name, to, options_of(message, {})))
 
     def reorder_columns(self, columns: Sequence[str], *, message: str | None = None) -> None:
         """Puts these columns first, in this order; the others follow in the order they have."""
-        self._move(_lancet.reorder_columns(self._to_change(), list(columns), options_of(message, {})))
+        core, names = self._to_change(), names_of(columns)
+        core.project(names)
+        self._move(_lancet.reorder_columns(core, names, options_of(message, {})))
 
     def set_nullable(self, name: str, nullable: bool, *, message: str | None = None) -> None:
         """Lets a column have nulls, or forbids them; all its values are looked at before they are forbidden."""
-        self._move(_lancet.set_nullable(self._to_change(), name, nullable, options_of(message, {})))
+        core = self._to_change()
+        core.project(names_of(name))
+        self._move(_lancet.set_nullable(core, name, nullable, options_of(message, {})))
 
     def retype_column(
         self,
@@ -300,9 +308,9 @@ class Changes:
             column = Column(core)
             return column.to_pyarrow().cast(type) if convert is None else convert(column)
 
-        field = _lancet.Schema.of_type(type)
-        options = options_of(message, write_options)
-        self._move(_lancet.retype_column(self._to_change(), name, field, made, options))
+        core, field = self._to_change(), _lancet.Schema.of_type(type)
+        core.project(names_of(name))
+        self._move(_lancet.retype_column(core, name, field, made, options_of(message, write_options)))
 
     def compact(
         self,

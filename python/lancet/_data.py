@@ -111,9 +111,9 @@ class Schema:
         names = self.names
         if isinstance(key, str):
             if key not in names:
-                from lancet._errors import UnknownColumnError
+                from lancet._errors import no_column
 
-                raise UnknownColumnError(f"there is no field `{key}`; there are {', '.join(names)}")
+                raise no_column(key, "", names, names)
             key = names.index(key)
         elif not -len(names) <= key < len(names):
             raise IndexError(f"there is no field {key}: there are {len(names)}")

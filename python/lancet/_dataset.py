@@ -9,7 +9,7 @@ from lancet._changes import Changes, given, options_of
 from lancet._data import Batch
 from lancet._file import Blobs, File
 from lancet._file import open as _open
-from lancet._readable import Readable, not_negative
+from lancet._readable import Readable, names_of, not_negative
 from lancet._reports import Statistics, TableReport
 from lancet._source import is_table, is_url, path_of
 
@@ -297,7 +297,7 @@ class Dataset(Changes, Readable):
         return self.schema.metadata
 
     def versions(self) -> list[Version]:
-        """All versions that were there when the table was opened, oldest first.
+        """All versions that were there when the table was opened and still are, oldest first.
 
         >>> [version.version for version in lancet.open_table("orders").versions()]
         [1, 2]
@@ -411,7 +411,7 @@ class Dataset(Changes, Readable):
         >>> list(found)
         ['item']
         """
-        names = self.column_names if columns is None else list(columns)
+        names = self.column_names if columns is None else names_of(columns)
         found = _lancet.table_statistics(self._core, names)
         return {name: None if one is None else Statistics(one) for name, one in found.items()}
 

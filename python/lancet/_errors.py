@@ -90,12 +90,12 @@ class LimitError(Error, MemoryError):
 
 
 class UnknownColumnError(Error, KeyError):
-    """There is no such column; the message names those that come near.
+    """There is no such column; the message names those that come near, and those that are there.
 
     >>> lancet.open("cities.lance").take([0], columns=["nam"])
     Traceback (most recent call last):
     ...
-    lancet.UnknownColumnError: there is no field `nam`; did you mean `name`?
+    lancet.UnknownColumnError: there is no column `nam`; did you mean `name`? There are `id`, `name`, `population`
     """
 
     def __str__(self) -> str:
@@ -143,6 +143,23 @@ class UncertainCommitError(Error):
     def __init__(self, message: str, *, version: int | None = None) -> None:
         super().__init__(message)
         self.version = version
+
+
+#: So many names of columns are shown.
+_SHOWN = 12
+
+
+def no_column(name: str, place: str, names: list[str], top: list[str]) -> UnknownColumnError:
+    """What tells that a column is not there. `names` are all there are, `top` those that are inside no other."""
+    from difflib import get_close_matches
+
+    # Long names, of which few letters differ, would cost much.
+    lower = {known.lower(): known for known in names[:10_000] if abs(len(known) - len(name)) <= 3 and len(known) <= 100}
+    near = get_close_matches(name.lower(), lower, n=3)
+    asked = f"; did you mean {' or '.join(f'`{lower[one]}`' for one in near)}? There are " if near else "; there are "
+    shown = ", ".join(f"`{known}`" for known in top[:_SHOWN]) or "none"
+    more = f" and {len(top) - _SHOWN} more" if len(top) > _SHOWN else ""
+    return UnknownColumnError(f"there is no column `{name}`{place}{asked}{shown}{more}")
 
 
 _CLASSES = (Error, CorruptFileError, UnsupportedError, LimitError, UnknownColumnError, ConflictError, UncertainCommitError)

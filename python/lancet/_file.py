@@ -6,7 +6,7 @@ import io
 
 from lancet._data import Table
 from lancet._expr import tree_of
-from lancet._readable import Readable, not_negative
+from lancet._readable import Readable, names_of, not_negative
 from lancet._reports import FileReport, Statistics, Verification
 from lancet._source import PathSource, StoreSource, source_of
 
@@ -148,7 +148,7 @@ class File(Readable):
         >>> found.min, found.max, found.null_count
         (0, 99999, 0)
         """
-        names = self.column_names if columns is None else list(columns)
+        names = self.column_names if columns is None else names_of(columns)
         found = self._core.statistics(names)
         return {name: None if one is None else Statistics(one) for name, one in zip(names, found)}
 

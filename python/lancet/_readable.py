@@ -58,6 +58,19 @@ def not_negative(options: Mapping[str, Any], *names: str) -> None:
             raise ValueError(f"`{name}` cannot be negative: {options[name]}")
 
 
+def names_of(columns: object) -> list[str]:
+    """The names of columns: one, or several."""
+    if isinstance(columns, str):
+        return [columns]
+    if isinstance(columns, (bytes, bytearray)) or not hasattr(columns, "__iter__"):
+        raise TypeError(f"columns are a name or a list of names, not a value of type {type(columns).__name__}")
+    names = list(columns)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"columns are named by texts, not by {name!r} of type {type(name).__name__}")
+    return names
+
+
 class Scan:
     """Rows that are read batch by batch, as often as they are iterated over.
 
@@ -145,13 +158,14 @@ class Readable:
     def _project(self, columns: Sequence[str] | str | None) -> Any:
         if columns is None:
             return self._projected
-        names = [columns] if isinstance(columns, str) else list(columns)
+        names = names_of(columns)
         if self._names is not None:
             for name in names:
-                if not any(name == known or str(name).startswith(known + ".") for known in self._names):
-                    from lancet._errors import UnknownColumnError
+                if not any(name == known or name.startswith(known + ".") for known in self._names):
+                    from lancet._errors import no_column
 
-                    raise UnknownColumnError(f"`{name}` is not among the columns of this view: {', '.join(self._names)}")
+                    known = list(self._names)
+                    raise no_column(name, " in this view", known, known)
         return self._core.project(names)
 
     @property
@@ -180,7 +194,7 @@ class Readable:
         >>> lancet.open("cities.lance").select(["name"]).take([1]).to_pylist()
         [{'name': 'Lyon'}]
         """
-        names = (columns,) if isinstance(columns, str) else tuple(columns)
+        names = tuple(names_of(columns))
         self._project(names)
         return self._view(names)
 
@@ -289,7 +303,7 @@ class Readable:
             if step != 1:
                 return Table(self._core.take(range(start, stop, step), self._projected))
             return self.read(rows=range(start, max(start, stop)))
-        if isinstance(key, list) and key and isinstance(key[0], str):
+        if isinstance(key, (list, tuple)) and any(isinstance(name, str) for name in key):
             return self.select(key)
         if hasattr(key, "__index__") and getattr(key, "ndim", 0) == 0:
             row = key.__index__()
@@ -369,4 +383,5 @@ def _from_end(key: Any, rows: int) -> Any:
             break
     if not hasattr(key, "__len__") or None in key:
         return key
-    return [row + rows if row < 0 else row for row in key]
+    # What is no number is told by `take`.
+    return [row + rows if hasattr(row, "__index__") and row < 0 else row for row in key]

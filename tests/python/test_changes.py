@@ -103,7 +103,7 @@ def test_rows_of_every_library(tmp_path: Path) -> None:
         (pa.table({"n": [1]}), "Int32"),
         (3, "no Arrow rows"),
     ):
-        with pytest.raises((TypeError, ValueError), match=message):
+        with pytest.raises((TypeError, ValueError, KeyError), match=message):
             table.append(wrong)  # type: ignore[arg-type]
 
     def broken() -> Iterator[Any]:
@@ -247,8 +247,11 @@ def test_merge(table: lancet.Dataset) -> None:
     assert [row["s"] for row in found if row["id"] == 2] == ["row 2", "other"]
     assert {row["id"]: row["s"] for row in found}[5] == "only" and {row["id"]: row for row in found}[300]["v"] is None
     version = table.version
-    with pytest.raises(ValueError, match="another row has"):
-        table.merge({"id": [1, 1]}, on="id")
+    with pytest.raises(ValueError, match="rows 1 and 2 have the same key: id = 1;"):
+        table.merge({"id": [2, 1, 1]}, on="id")
+    parts = pa.table({"id": [7, 8], "s": ["a", "b"]}), pa.table({"id": [9, 8], "s": ["a", "b"]})
+    with pytest.raises(ValueError, match="rows 1 and 3 have the same key: id = 8, s = 'b';"):
+        table.merge(pa.concat_tables(parts), on=["id", "s"])
     with pytest.raises(KeyError, match="there is no column `x`"):
         table.merge({"id": [1]}, on="x")
     with pytest.raises(TypeError, match="Int64"):
@@ -270,6 +273,55 @@ def test_keys_that_are_null_equal_no_other(tmp_path: Path) -> None:
     assert table.merge(plain, on=["a", "b"], insert=False).rows_updated == 1
     assert [row["n"] for row in reference(table)] == [1, 9]
     assert table.merge(keys.select(["a", "b"]), on=["a", "b"], update=False).version == table.version
+
+
+def test_keys_are_equal_where_conditions_are(tmp_path: Path) -> None:
+    """Zeros are equal whatever their signs, and what is no number equals what is none."""
+    nan = float("nan")
+    for kind in (pa.float16(), pa.float32(), pa.float64()):
+        made = pa.table({"x": pa.array([0.0, nan, 1.5]).cast(kind), "n": [1, 2, 3]})
+        table = lancet.create_table(made, tmp_path / str(kind))
+        new = pa.table({"x": pa.array([-0.0, np.copysign(nan, -1), 2.5]).cast(kind), "n": [10, 20, 30]})
+        change = table.merge(new, on="x")
+        assert (change.rows_updated, change.rows_inserted) == (2, 1)
+        assert sorted(table.read()["n"].to_pylist()) == [3, 10, 20, 30]
+        assert table.count(col("x") == 0.0) == table.count(col("x") == -0.0) == table.count(col("x") == nan) == 1
+        for two, said in (([0.0, -0.0], "x = 0.0"), ([nan, nan], "x = nan")):
+            with pytest.raises(ValueError, match=f"rows 0 and 1 have the same key: {said}"):
+                table.merge(pa.table({"x": pa.array(two).cast(kind), "n": [1, 2]}), on="x")
+
+
+def test_keys_that_are_times(tmp_path: Path) -> None:
+    noon = dt.datetime(2024, 1, 1, 12)
+    kinds: dict[str, tuple[pa.DataType, Any, Any]] = {
+        "seconds": (pa.timestamp("s"), noon, noon.replace(hour=13)),
+        "nanos": (pa.timestamp("ns"), noon, noon.replace(microsecond=1)),
+        "zoned": (pa.timestamp("us", "Europe/Zurich"), noon.replace(tzinfo=dt.timezone.utc), noon.replace(tzinfo=dt.timezone.utc, hour=1)),
+        "day": (pa.date32(), noon.date(), dt.date(1960, 1, 1)),
+        "long day": (pa.date64(), noon.date(), dt.date(1960, 1, 1)),
+        "time": (pa.time64("us"), noon.time(), dt.time(1)),
+        "span": (pa.duration("ms"), dt.timedelta(1), dt.timedelta(-1)),
+        "price": (pa.decimal128(9, 2), Decimal("1.50"), Decimal("-1.50")),
+    }  # fmt: skip
+    for name, (kind, old, new) in kinds.items():
+        table = lancet.create_table(pa.table({"k": pa.array([old, None], kind), "n": [1, 2]}), tmp_path / name)
+        for rows in ({"k": [new, old], "n": [3, 4]}, pa.table({"k": pa.array([old, None], kind), "n": [5, 6]})):
+            assert table.merge(rows, on="k").rows_updated == 1
+        assert sorted(table.read()["n"].to_pylist()) == [2, 3, 5, 6]
+        with pytest.raises(ValueError, match="rows 0 and 1 have the same key: k = "):
+            table.merge({"k": [new, new], "n": [3, 4]}, on="k")
+        assert [row["n"] for row in reference(table)] == table.read()["n"].to_pylist()
+    # Others units would not be equal where the instants are.
+    table = lancet.create_table(pa.table({"k": pa.array([noon], pa.timestamp("us"))}), tmp_path / "t")
+    for kind in (pa.timestamp("ns"), pa.timestamp("us", "UTC"), pa.date32()):
+        with pytest.raises(TypeError, match="column `k` is of type Timestamp"):
+            table.merge(pa.table({"k": pa.array([noon]).cast(pa.timestamp("us")).cast(kind)}), on="k")
+
+
+def test_keys_that_are_named_twice(tmp_path: Path) -> None:
+    table = lancet.create_table({"id": [5, 6], "n": [1, 2]}, tmp_path / "t")
+    assert table.merge({"id": [6], "n": [3]}, on=["id", "id"]).rows_updated == 1
+    assert table.read()["n"].to_pylist() == [1, 3]
 
 
 def test_merges_are_those_of_the_reference(tmp_path: Path) -> None:
@@ -322,6 +374,23 @@ def test_columns(table: lancet.Dataset) -> None:
         table.append({"rank": [1], "id": [2**31 - 1]})
         table.retype_column("id", pa.int8())
     assert table.checkout().version == version + 1
+
+
+def test_versions_that_were_cleaned_up(table: lancet.Dataset) -> None:
+    for n in range(3):
+        table.update({"s": str(n)}, rows=[n])
+    other = lancet.open_table(table.path)
+    table.create_tag("kept")
+    table.update({"s": "last"}, rows=[0])
+    assert [version.version for version in other.versions()] == [1, 2, 3, 4]
+    lance.dataset(table.path).cleanup_old_versions(older_than=dt.timedelta(0), error_if_tagged_old_versions=False)
+    assert [version.version for version in other.versions()] == [4]
+    assert [version.version for version in table.versions()] == [4, 5]
+    table.delete_tag("kept")
+    assert table.cleanup(older_than=dt.timedelta(0)).versions == [4]
+    assert other.versions() == [] and [version.version for version in table.versions()] == [5]
+    with pytest.raises(ValueError, match="there is 5"):
+        table.checkout(4)
 
 
 def test_compact_restore_cleanup(table: lancet.Dataset) -> None:

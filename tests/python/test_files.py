@@ -151,7 +151,7 @@ def test_views(in_samples: Path) -> None:
     assert view.read(columns=["id"]).column_names == ["id"]
     # A filter may name a column that is not given.
     assert view.read(filter=lancet.col("population") > 2_000_000)["id"].to_pylist() == [40]
-    with pytest.raises(KeyError, match="not among the columns of this view"):
+    with pytest.raises(KeyError, match="no column `population` in this view"):
         view.take([0], columns=["population"])
 
 

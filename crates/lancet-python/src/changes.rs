@@ -200,6 +200,7 @@ pub(crate) fn append_rows<'py>(
     options: &Bound<'py, PyDict>,
 ) -> Changed<'py> {
     let rows = all_rows_in(rows)?;
+    table.check_columns(&rows.schema())?;
     let done = changed(py, table, options, |table, options, _| table.append_with(rows, options));
     of_rows(py, done?)
 }
@@ -249,6 +250,7 @@ pub(crate) fn set_values<'py>(
 ) -> Changed<'py> {
     let rows = Which::of(table, &rows)?;
     let one = one_row(values)?;
+    table.check_columns(&one.schema())?;
     let done = changed(py, table, options, move |table, options, cancel| {
         let set = |table: &mut Table| {
             let found = rows.addresses(table, cancel)?;
@@ -276,6 +278,7 @@ pub(crate) fn update_rows<'py>(
     options: &Bound<'py, PyDict>,
 ) -> Changed<'py> {
     let (rows, values) = (Which::of(table, &rows)?, all_rows_in(values)?);
+    table.check_columns(&values.schema())?;
     let done = changed(py, table, options, move |table, options, cancel| {
         let found = rows.find(table, cancel)?;
         table.update_with(found, values, options)

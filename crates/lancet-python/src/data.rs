@@ -11,7 +11,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::capsules::{batch_out, batches_out, rows_in};
 use crate::column::Column;
-use crate::errors::{OrRaise, unknown_column};
+use crate::errors::{OrRaise, no_column};
 use crate::memory::{Memory, batch_bytes};
 use crate::schema::Schema;
 use crate::work::run;
@@ -118,9 +118,7 @@ impl Data {
                 return found;
             }
         }
-        let names = self.schema.fields().iter().map(|field| format!("`{}`", field.name()));
-        let names = names.collect::<Vec<_>>().join(", ");
-        Err(unknown_column(&format!("there is no column `{name}`; there are {names}")))
+        Err(no_column(name, "", &self.schema))
     }
 
     /// The one batch at a place.

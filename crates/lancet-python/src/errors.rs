@@ -1,6 +1,6 @@
 //! Errors of lancet as exceptions of Python. The classes are in `lancet._errors`.
 
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use lancet::{Corrupt, Error};
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -40,6 +40,50 @@ pub(crate) fn unsupported(message: &str) -> PyErr {
 /// A column that is not there.
 pub(crate) fn unknown_column(message: &str) -> PyErr {
     Python::attach(|py| plain(py, "UnknownColumnError", message))
+}
+
+/// A column that is not among those of a schema, whose names the message has, near ones first. `place` says whose they
+/// are.
+pub(crate) fn no_column(name: &str, place: &str, known: &Schema) -> PyErr {
+    let mut names = Vec::new();
+    known.fields().iter().for_each(|field| paths_of(field, "", &mut names));
+    let top: Vec<&String> = known.fields().iter().map(|field| field.name()).collect();
+    Python::attach(|py| {
+        let made = || {
+            let errors = py.import("lancet._errors")?;
+            errors.call_method1("no_column", (name, place, names, top))
+        };
+        made().map_or_else(|error| error, PyErr::from_value)
+    })
+}
+
+/// The names of a field and of those inside it, with dots.
+fn paths_of(field: &Field, above: &str, out: &mut Vec<String>) {
+    let path = format!("{above}{}", field.name());
+    if let DataType::Struct(fields) = field.data_type() {
+        let above = format!("{path}.");
+        // Deep ones of long names would cost their square.
+        if above.len() < 400 {
+            fields.iter().for_each(|field| paths_of(field, &above, out));
+        }
+    }
+    out.push(path);
+}
+
+/// Looks columns up by their names.
+pub(crate) fn looked_up<T, E: Raise + IsInvalid>(
+    names: &[String],
+    known: &Schema,
+    look: impl Fn(&[String]) -> Result<T, E>,
+) -> PyResult<T> {
+    look(names).map_err(|error| {
+        let Some(what) = error.invalid() else { return error.raise() };
+        let mut each = names.iter().map(std::slice::from_ref);
+        match each.find_map(|one| look(one).is_err().then_some(one)) {
+            Some([name]) if what.starts_with("there is no field") => no_column(name, "", known),
+            _ => unknown_column(what),
+        }
+    })
 }
 
 /// A row that is not there.
@@ -167,7 +211,10 @@ impl Raise for lancet_table::Error {
             E::Limit { needed, limit: most, option, .. } => {
                 Python::attach(|py| limit(py, &message, option, needed, most))
             }
-            E::Invalid(what) => PyValueError::new_err(what),
+            // What allows that is called otherwise in Python.
+            E::Invalid(what) => {
+                PyValueError::new_err(what.replace("`TableOptions::with_base`", "`bases=[…]`"))
+            }
             E::Io { context, source } => io(&context, source),
             E::Conflict(found) => conflict(&message, |fields| {
                 fields.set_item("operation", found.ours)?;
@@ -204,20 +251,11 @@ impl Raise for ArrowError {
 /// Results whose errors become exceptions.
 pub(crate) trait OrRaise<T> {
     fn or_raise(self) -> PyResult<T>;
-    /// The same where a column was looked up by its name: what makes no sense is the name.
-    fn or_unknown_column(self) -> PyResult<T>;
 }
 
-impl<T, E: Raise + IsInvalid> OrRaise<T> for std::result::Result<T, E> {
+impl<T, E: Raise> OrRaise<T> for std::result::Result<T, E> {
     fn or_raise(self) -> PyResult<T> {
         self.map_err(E::raise)
-    }
-
-    fn or_unknown_column(self) -> PyResult<T> {
-        self.map_err(|error| match error.invalid() {
-            Some(what) => unknown_column(what),
-            None => error.raise(),
-        })
     }
 }
 
@@ -241,11 +279,5 @@ impl IsInvalid for lancet_table::Error {
             Self::Invalid(what) => Some(what),
             _ => None,
         }
-    }
-}
-
-impl IsInvalid for ArrowError {
-    fn invalid(&self) -> Option<&str> {
-        None
     }
 }

@@ -6,18 +6,23 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use arrow_select::take::{take, take_record_batch};
+use half::f16;
 use lancet_table::{Error, Table, TableChange, TableRows, TableWriteOptions};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::changes::{Changed, ROW_ADDRESS, addresses_in, changed, check, of_rows, worked_out};
 use crate::data::Data;
-use crate::errors::unknown_column;
+use crate::errors::no_column;
 use crate::table::TableReader;
+use crate::values::objects;
+use crate::work::run_change;
 
 /// What becomes of the rows that are merged.
 #[derive(Clone, Copy)]
@@ -37,11 +42,16 @@ pub(crate) fn merge_rows<'py>(
     options: &Bound<'py, PyDict>,
 ) -> Changed<'py> {
     check_keys(&rows.schema, &table.inner.schema(), &on)?;
+    table.check_columns(&rows.schema)?;
     let source = Source { schema: rows.schema.clone(), batches: rows.batches.clone(), on };
     let (update, insert) = wanted;
     let wanted = Wanted { update, insert };
+    let (source, keys) = run_change(py, move |cancel| {
+        let keys = source.keys(&cancel)?;
+        Ok((source, keys))
+    })?;
+    let keys = keys.map_err(|rows| source.doubled(py, rows))?;
     let done = changed(py, table, options, move |table, options, cancel| {
-        let keys = source.keys(cancel)?;
         worked_out(table, |table| {
             let matches = source.find(table, &keys, wanted, cancel)?;
             source.merge(table, matches, options)
@@ -54,21 +64,16 @@ pub(crate) fn merge_rows<'py>(
 fn check_keys(rows: &Schema, table: &Schema, on: &[String]) -> PyResult<()> {
     let find = |schema: &Schema, name: &str, place: &str| {
         let field = schema.field_with_name(name).map(|field| field.data_type().clone());
-        let names = || schema.fields().iter().map(|field| format!("`{}`", field.name()));
-        field.map_err(|_| {
-            let names = names().collect::<Vec<_>>().join(", ");
-            unknown_column(&format!(
-                "there is no column `{name}` in the {place}; there are {names}"
-            ))
-        })
+        field.map_err(|_| no_column(name, place, schema))
     };
     if on.is_empty() {
-        return Err(pyo3::exceptions::PyValueError::new_err("`on` names at least one column"));
+        return Err(PyValueError::new_err("`on` names at least one column"));
     }
     for name in on {
-        let (here, there) = (find(rows, name, "rows")?, find(table, name, "table")?);
+        let (here, there) =
+            (find(rows, name, " in the rows")?, find(table, name, " in the table")?);
         if plain(&here) != plain(&there) {
-            return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+            return Err(PyTypeError::new_err(format!(
                 "column `{name}` is of type {there} in the table, but of type {here} in the rows"
             )));
         }
@@ -93,7 +98,10 @@ struct Source {
 }
 
 /// Rows by their keys: the number of the batch, and the row in it.
-type ByKey = HashMap<Vec<u8>, (usize, u64)>;
+type ByKey = HashMap<Vec<u8>, Place>;
+
+/// A row by its batch and its place there.
+type Place = (usize, u64);
 
 /// What was found.
 struct Matches {
@@ -104,8 +112,8 @@ struct Matches {
 }
 
 impl Source {
-    /// The rows by their keys. A key with a null equals no other.
-    fn keys(&self, cancel: &AtomicBool) -> lancet_table::Result<ByKey> {
+    /// The rows by their keys, or two that have the same one. A key with a null equals no other.
+    fn keys(&self, cancel: &AtomicBool) -> lancet_table::Result<Result<ByKey, [Place; 2]>> {
         let mut found = ByKey::new();
         for (number, batch) in self.batches.iter().enumerate() {
             check(cancel)?;
@@ -116,16 +124,33 @@ impl Source {
                 if !keys.write(row, &mut key) {
                     continue;
                 }
-                if found.insert(key.clone(), (number, row as u64)).is_some() {
-                    return Err(Error::Invalid(format!(
-                        "row {row} of batch {number} has a key ({}) that another row has, too; a row of the \
-                         table cannot get two values",
-                        self.on.join(", ")
-                    )));
+                let place = (number, row as u64);
+                if let Some(first) = found.insert(key.clone(), place) {
+                    return Ok(Err([first, place]));
                 }
             }
         }
-        Ok(found)
+        Ok(Ok(found))
+    }
+
+    /// Says which rows have the same key, and which that is.
+    fn doubled(&self, py: Python<'_>, [one, other]: [Place; 2]) -> PyErr {
+        let number = |(batch, row): Place| {
+            let before = self.batches.iter().take(batch);
+            before.map(|batch| batch.num_rows() as u64).fold(row, u64::saturating_add)
+        };
+        let shown = |name: &String| -> Option<String> {
+            let column = self.batches.get(one.0)?.column_by_name(name)?;
+            let value = objects(py, &column.slice(usize::try_from(one.1).ok()?, 1)).ok()?;
+            Some(format!("{name} = {}", value.first()?.repr().ok()?))
+        };
+        let key = self.on.iter().filter_map(shown).collect::<Vec<_>>().join(", ");
+        PyValueError::new_err(format!(
+            "rows {} and {} have the same key: {key}; a row of the table cannot get two values, so leave one of \
+             them out",
+            number(one),
+            number(other)
+        ))
     }
 
     /// Finds the rows of the table that have the keys. A key may come several times there.
@@ -248,7 +273,22 @@ fn value(array: &ArrayRef) -> lancet_table::Result<Value> {
             })
         }};
     }
+    // Those that are equal in conditions have the same bytes: zeros, and all that are no number.
+    macro_rules! float {
+        ($type:ty, $zero:expr, $nan:expr) => {{
+            let array = array.as_primitive::<$type>().clone();
+            Box::new(move |row, out: &mut Vec<u8>| {
+                let value = array.value(row);
+                let value = if value == $zero { $zero } else { value };
+                let value = if value.is_nan() { $nan } else { value };
+                out.extend_from_slice(&value.to_le_bytes());
+            })
+        }};
+    }
     Ok(match array.data_type() {
+        D::Float16 => float!(Float16Type, f16::ZERO, f16::NAN),
+        D::Float32 => float!(Float32Type, 0.0, f32::NAN),
+        D::Float64 => float!(Float64Type, 0.0, f64::NAN),
         D::Boolean => {
             let array = array.as_boolean().clone();
             Box::new(move |row, out| out.push(array.value(row).into()))

@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use crate::batches::{Batches, Source};
 use crate::blobs::Blobs;
 use crate::data::Data;
-use crate::errors::{OrRaise, unknown_column};
+use crate::errors::{looked_up, unknown_column};
 use crate::filter::{filter, type_in};
 use crate::memory::Memory;
 use crate::options::{memory_of, read_options};
@@ -99,12 +99,18 @@ impl Reader {
     /// The condition, with its values as the columns of this file have them.
     fn filter(&self, tree: &Bound<'_, PyAny>) -> PyResult<Filter> {
         filter(tree, &|name| {
-            let found = self.inner.file().project([name]).or_unknown_column()?;
+            let found = self.columns(&[name.to_owned()])?;
             type_in(&found.schema(), name).ok_or_else(|| {
                 let what = format!("`{name}` is inside a list, so a row has many of it");
                 unknown_column(&what)
             })
         })
+    }
+
+    /// Looks up columns.
+    fn columns(&self, names: &[String]) -> PyResult<lancet::Projection> {
+        let file = self.inner.file();
+        looked_up(names, &file.schema(), |names| file.project(names))
     }
 
     /// Whether a read of so many rows may take long.
@@ -172,7 +178,7 @@ impl Reader {
         let file = self.inner.file();
         let inner = match names {
             None => file.everything().clone(),
-            Some(names) => file.project(names).or_unknown_column()?,
+            Some(names) => self.columns(&names)?,
         };
         Ok(Projection { inner })
     }
@@ -224,7 +230,7 @@ impl Reader {
         py: Python<'py>,
         columns: Vec<String>,
     ) -> PyResult<Vec<Option<Bound<'py, PyDict>>>> {
-        self.inner.file().project(&columns).or_unknown_column()?;
+        self.columns(&columns)?;
         let maps = run(py, || self.inner.zone_maps(&columns))?;
         let report = |map: Option<Arc<lancet::ZoneMap>>| {
             map.map(|map| reports::statistics(py, &map.statistics())).transpose()
@@ -233,7 +239,7 @@ impl Reader {
     }
 
     fn blobs(&self, py: Python<'_>, column: String) -> PyResult<Blobs> {
-        self.inner.file().project([&column]).or_unknown_column()?;
+        self.columns(std::slice::from_ref(&column))?;
         Ok(Blobs::of_file(run(py, || self.inner.blobs(&column))?))
     }
 

@@ -8,13 +8,19 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use lancet::RowRanges;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PySequence, PyString};
 
 use crate::capsules::array_in;
 use crate::errors::no_row;
+
+/// What the numbers of rows are, for people.
+const WHOLE: &str = "these are whole numbers from 0 to 2**64-1";
+
+/// What becomes of a mask of true and false.
+const OF_MASKS: &str = "; of a mask take `numpy.flatnonzero`";
 
 /// The rows that a list, a range, an array of numpy or one of Arrow names; each is below `num_rows`.
 pub(crate) fn row_numbers(object: &Bound<'_, PyAny>, num_rows: u64) -> PyResult<Vec<u64>> {
@@ -28,7 +34,9 @@ pub(crate) fn row_numbers(object: &Bound<'_, PyAny>, num_rows: u64) -> PyResult<
 /// Row ids or addresses, which need not be there.
 pub(crate) fn row_names(object: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     let name = |row: i128| {
-        let failed = || PyValueError::new_err(format!("{row} cannot be the id of a row"));
+        let failed = || {
+            PyValueError::new_err(format!("{row} cannot be the id or address of a row; {WHOLE}"))
+        };
         u64::try_from(row).map_err(|_| failed())
     };
     whole_numbers(object)?.into_iter().map(name).collect()
@@ -57,20 +65,32 @@ fn whole_numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i128>> {
 }
 
 fn of_sequence(object: &Bound<'_, PyAny>) -> PyResult<Vec<i128>> {
-    let failed = |_| {
-        let name = object.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string());
-        PyTypeError::new_err(format!(
-            "rows are whole numbers in a list, a range or an array, not a value of type {name}"
-        ))
-    };
-    if object.get_item(0).is_ok_and(|first| first.is_instance_of::<PyBool>()) {
-        return Err(PyTypeError::new_err("rows are whole numbers, not a mask of true and false"));
+    let is_text = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
+    if is_text || object.cast::<PySequence>().is_err() {
+        let name = object.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "rows are given by their numbers in a list, a range or an array, not by a value of type {name}; {WHOLE}"
+        )));
     }
-    if let Ok(rows) = object.extract::<Vec<i64>>() {
-        return Ok(rows.into_iter().map(i128::from).collect());
+    object.try_iter()?.map(|item| whole_number(&item?)).collect()
+}
+
+fn whole_number(item: &Bound<'_, PyAny>) -> PyResult<i128> {
+    let is_flag = item.is_instance_of::<PyBool>();
+    if let (false, Ok(row)) = (is_flag, item.extract::<i64>()) {
+        return Ok(row.into());
     }
-    let rows: Vec<u64> = object.extract().map_err(failed)?;
-    Ok(rows.into_iter().map(i128::from).collect())
+    if let (false, Ok(row)) = (is_flag, item.extract::<u64>()) {
+        return Ok(row.into());
+    }
+    let (shown, name) = (item.repr()?, item.get_type().name()?);
+    if !is_flag && item.is_instance_of::<PyInt>() {
+        return Err(PyIndexError::new_err(format!("{shown} is the number of no row; {WHOLE}")));
+    }
+    let of_masks = if is_flag || name.to_str()?.starts_with("bool") { OF_MASKS } else { "" };
+    Err(PyTypeError::new_err(format!(
+        "{shown} of type {name} is not the number of a row; {WHOLE}{of_masks}"
+    )))
 }
 
 /// The numbers that numpy says lie one after the other at an address; none where they do not.
@@ -110,11 +130,8 @@ fn of_interface(interface: &Bound<'_, PyDict>) -> PyResult<Option<Vec<i128>>> {
         "u4" => read::<u32>(address, len),
         "u2" => read::<u16>(address, len),
         "u1" => read::<u8>(address, len),
-        other => {
-            return Err(PyTypeError::new_err(format!(
-                "rows are whole numbers, not of type {other}; of a mask take `numpy.flatnonzero`"
-            )));
-        }
+        // What is left is told by the first number that is none.
+        _ => return Ok(None),
     }))
 }
 
@@ -126,7 +143,7 @@ fn of_arrow(array: &ArrayRef) -> PyResult<Vec<i128>> {
         array.as_primitive::<T>().values().iter().map(|row| (*row).into()).collect()
     }
     if array.null_count() > 0 {
-        return Err(PyValueError::new_err("rows are numbers, and some of these are null"));
+        return Err(PyValueError::new_err(format!("some numbers of rows are null; {WHOLE}")));
     }
     Ok(match array.data_type() {
         DataType::Int8 => read::<Int8Type>(array),
@@ -138,8 +155,9 @@ fn of_arrow(array: &ArrayRef) -> PyResult<Vec<i128>> {
         DataType::UInt32 => read::<UInt32Type>(array),
         DataType::UInt64 => read::<UInt64Type>(array),
         other => {
+            let of_masks = if *other == DataType::Boolean { OF_MASKS } else { "" };
             return Err(PyTypeError::new_err(format!(
-                "rows are whole numbers, not of type {other}"
+                "values of type {other} are not the numbers of rows; {WHOLE}{of_masks}"
             )));
         }
     })

@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use crate::batches::{Batches, Source};
 use crate::blobs::Blobs;
 use crate::data::Data;
-use crate::errors::{OrRaise, unknown_column};
+use crate::errors::{OrRaise, looked_up, no_column, unknown_column};
 use crate::filter::{filter, type_in};
 use crate::memory::Memory;
 use crate::options::read_options;
@@ -99,12 +99,25 @@ impl TableReader {
 
     pub(crate) fn filter(&self, tree: &Bound<'_, PyAny>) -> PyResult<Filter> {
         filter(tree, &|name| {
-            let found = self.inner.project([name]).or_unknown_column()?;
+            let found = self.columns(&[name.to_owned()])?;
             type_in(&found.schema(), name).ok_or_else(|| {
                 let what = format!("`{name}` is inside a list, so a row has many of it");
                 unknown_column(&what)
             })
         })
+    }
+
+    /// Looks up columns.
+    pub(crate) fn columns(&self, names: &[String]) -> PyResult<lancet_table::TableProjection> {
+        looked_up(names, &self.inner.schema(), |names| self.inner.project(names))
+    }
+
+    /// Fails where rows have a column that the table has not.
+    pub(crate) fn check_columns(&self, rows: &arrow_schema::Schema) -> PyResult<()> {
+        let schema = self.inner.schema();
+        let other =
+            rows.fields().iter().find(|field| schema.field_with_name(field.name()).is_err());
+        other.map_or(Ok(()), |field| Err(no_column(field.name(), " in the table", &schema)))
     }
 
     fn take_named(
@@ -195,14 +208,21 @@ impl TableReader {
         self.inner.versions().to_vec()
     }
 
-    /// When each of all versions was made, and how many rows it has where its manifest tells.
+    /// When each of all versions that are still there was made, and how many rows it has where its manifest tells.
     fn versions(&self, py: Python<'_>) -> PyResult<Vec<VersionEntry>> {
         let table = self.inner.clone();
         run_long(py, move || {
             let mut found = Vec::new();
             for version in table.versions() {
-                let manifest = table.manifest_of(*version)?;
-                found.push((*version, manifest.timestamp_nanos, manifest.num_rows()));
+                match table.manifest_of(*version) {
+                    Ok(manifest) => {
+                        found.push((*version, manifest.timestamp_nanos, manifest.num_rows()));
+                    }
+                    // It was cleaned up since the table was opened.
+                    Err(lancet_table::Error::Io { source, .. })
+                        if source.kind() == std::io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
             }
             Ok::<_, lancet_table::Error>(found)
         })
@@ -237,7 +257,7 @@ impl TableReader {
     fn project(&self, names: Option<Vec<String>>) -> PyResult<TableProjection> {
         let inner = match names {
             None => self.inner.project(..).or_raise()?,
-            Some(names) => self.inner.project(names).or_unknown_column()?,
+            Some(names) => self.columns(&names)?,
         };
         Ok(TableProjection { inner })
     }
@@ -298,7 +318,7 @@ impl TableReader {
     }
 
     fn blobs(&self, py: Python<'_>, column: String) -> PyResult<Blobs> {
-        self.inner.project([&column]).or_unknown_column()?;
+        self.columns(std::slice::from_ref(&column))?;
         Ok(Blobs::of_table(run(py, || self.inner.blobs(&column))?, self.num_rows))
     }
 

@@ -6,7 +6,6 @@ use lancet_table::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::OrRaise;
 use crate::reports::{bounds, dict};
 use crate::table::TableReader;
 use crate::work::run_long;
@@ -18,7 +17,7 @@ pub(crate) fn table_statistics<'py>(
     table: &TableReader,
     columns: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    table.inner.project(columns.as_slice()).or_unknown_column()?;
+    table.columns(&columns)?;
     let (inner, names) = (table.inner.clone(), columns.clone());
     let found = run_long(py, move || inner.statistics(names, |_| {}))?;
     let all = PyDict::new(py);
