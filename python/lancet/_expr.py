@@ -58,8 +58,13 @@ class Col(Expr):
         super().__init__(("true", name))
         self.name = name
 
+    #: `list(col("x"))` would go on for ever, asking for one field after the other.
+    __iter__ = None
+
     def __getitem__(self, field: str) -> Col:
         """A field of a struct."""
+        if not isinstance(field, str):
+            raise TypeError(f"the name of a field is a text, not a value of type {type(field).__name__}")
         return Col(f"{self.name}.{field}")
 
     def _compare(self, op: str, value: Any) -> Expr:
@@ -92,6 +97,8 @@ class Col(Expr):
 
     def is_in(self, values: Iterable[Any]) -> Expr:
         """The value is one of these."""
+        if isinstance(values, (str, bytes, Expr)) or not hasattr(values, "__iter__"):
+            raise TypeError(f"a column is one of several values: give a list of them, not a value of type {type(values).__name__}")
         return Expr(("in", self.name, [literal(value) for value in values]))
 
     def between(self, low: Any, high: Any) -> Expr:
@@ -108,6 +115,8 @@ class Col(Expr):
 
     def starts_with(self, prefix: str | bytes) -> Expr:
         """The text, or the bytes, begin with these."""
+        if not isinstance(prefix, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"a column starts with a text or with bytes, not with a value of type {type(prefix).__name__}")
         return Expr(("prefix", self.name, prefix.encode() if isinstance(prefix, str) else bytes(prefix)))
 
     def __repr__(self) -> str:
@@ -161,6 +170,8 @@ def literal(value: Any) -> Any:
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     if kind in ("M", "m"):
         return _numpy_time(value, kind)
+    if getattr(value, "ndim", 0) > 0:
+        raise TypeError(f"a column is compared with one value, not with a value of type {type(value).__name__}; use `is_in`")
     if hasattr(value, "as_py"):
         return _arrow_scalar(value)
     if hasattr(value, "dtype") and hasattr(value, "item"):
@@ -237,9 +248,10 @@ def tree_of(condition: FilterLike) -> tuple[Any, ...]:
         if all(isinstance(part, tuple) and len(part) == 3 and isinstance(part[0], str) for part in condition):
             return ("and", [_of_tuple(part) for part in condition])
         return ("or", [tree_of(part) for part in condition])
+    kind = type(condition)
     raise TypeError(
-        f'a filter is a condition like col("x") > 3, or a list of tuples like [("x", ">", 3)], '
-        f"not a value of type {type(condition).__name__}"
+        f'a filter is a condition like lancet.col("x") > 3, or a list of tuples like [("x", ">", 3)], '
+        f"not a value of type {kind.__name__ if kind.__module__ == 'builtins' else f'{kind.__module__}.{kind.__name__}'}"
     )
 
 

@@ -142,6 +142,83 @@ def test_forms_of_filters() -> None:
         file.count([("id", "~", 3)])
 
 
+#: Ends of texts and of bytes, letters of one to four bytes, and what LIKE takes for something else.
+PARTS = ["", "a", "b", "%", "_", "\\", "'", "*", "\0", "ä", "\ud7ff", "\uffff", "\U00010000", "\U0010ffff", "\U0010ffff\U0010ffff"]
+
+
+@pytest.mark.parametrize("kind", ["text", "large text", "bytes", "dictionary", "sorted", "long"])
+def test_prefixes_are_exact(kind: str) -> None:
+    rng = random.Random(kind)
+    count = 30_000
+    texts: list[Any] = [None if rng.random() < 0.1 else "".join(rng.choices(PARTS, k=rng.randint(0, 4))) for _ in range(count)]
+    prefixes: list[Any] = [*PARTS, "a%", "ab", "\\%", "_a", "aä", "zz", *(text for text in texts[:10] if text is not None)]
+    if kind == "long":
+        # Longer than the bounds that zone maps keep, which are cut.
+        texts = [None if text is None else "\U0010ffff" * 40 + text for text in texts]
+        prefixes = [*prefixes, *("\U0010ffff" * n + text for text in ("", "a", "\U0010ffff") for n in (1, 15, 16, 31, 32, 39, 40))]
+    if kind == "bytes":
+        parts = [b"\0", b"\xff", b"\xfe", b"\xff\xff", b"a", b"%"]
+        texts = [None if rng.random() < 0.1 else b"".join(rng.choices(parts, k=rng.randint(0, 6))) for _ in range(count)]
+        prefixes = [b"", *parts, b"\xff\xff\xff", b"\xff\xff\xff\xff", b"\xff" * 9, b"\xfe\xff", b"a\0", b"zz", bytearray(b"%"), memoryview(b"a")]
+    if kind == "sorted":
+        # Zones that hold nothing else, or nothing of it.
+        texts.sort(key=lambda text: (text is None, (text or "").encode()))
+    types = {"large text": pa.large_string(), "bytes": pa.binary()}
+    array = pa.array(texts, types.get(kind, pa.string()))
+    array = array.dictionary_encode() if kind == "dictionary" else array
+    file = lancet.open(written(pa.table({"x": array, "row": np.arange(count)})))
+    for prefix in prefixes:
+        start = prefix if isinstance(prefix, str) else bytes(prefix)
+        wanted = [row for row, text in enumerate(texts) if text is not None and text.startswith(start)]
+        other = [row for row, text in enumerate(texts) if text is not None and not text.startswith(start)]
+        condition = col("x").starts_with(prefix)
+        assert file.read(filter=condition, columns=["row"])["row"].to_pylist() == wanted, prefix
+        assert file.read(filter=~condition, columns=["row"])["row"].to_pylist() == other, prefix
+        assert file.count(condition | col("x").is_null()) == count - len(other), prefix
+        left = file.prune(condition)
+        assert all(any(row in rows for rows in left) for row in wanted[::97]), prefix
+    # Text is told from bytes by what is compared; bytes that are no text begin no text.
+    if kind == "text":
+        assert file.count(col("x").starts_with(b"\xff")) == 0
+        assert file.count(col("x").starts_with("ä".encode()[:1])) == sum(text is not None and text.startswith("ä") for text in texts)
+
+
+def test_prefixes_of_polars() -> None:
+    polars = pytest.importorskip("polars")
+    texts = [None, *PARTS, *(one + other for one in PARTS for other in PARTS)]
+    table = pa.table({"x": texts})
+    frame, lazy = polars.from_arrow(table), lancet.scan_polars(written(table))
+    for prefix in PARTS:
+        for condition in (polars.col("x").str.starts_with(prefix), ~polars.col("x").str.starts_with(prefix)):
+            assert lazy.filter(condition).collect().equals(frame.filter(condition)), prefix
+    assert lazy.filter(polars.col("x").str.starts_with(None)).collect().height == 0
+
+
+def test_what_is_no_condition() -> None:
+    file = lancet.open(written(pa.table({"id": [1, 97], "s": ["a", "b"]})))
+    wrong = [
+        # `bytes(5)` are five zeros, and a text is a list of letters.
+        (lambda: col("s").starts_with(5), "starts with a text"),  # type: ignore[arg-type]
+        (lambda: col("s").starts_with(None), "starts with a text"),  # type: ignore[arg-type]
+        (lambda: col("s").starts_with([97]), "starts with a text"),  # type: ignore[arg-type]
+        (lambda: col("s").is_in("ab"), "give a list"),
+        (lambda: col("s").is_in(b"ab"), "give a list"),  # type: ignore[arg-type]
+        (lambda: col("id").is_in(5), "give a list"),  # type: ignore[arg-type]
+        (lambda: file.count([("s", "in", "ab")]), "give a list"),
+        (lambda: col("id") == np.array([1, 2]), "use `is_in`"),
+        (lambda: col("id")[0], "name of a field"),  # type: ignore[index]
+        # Asked for one field after the other, a column would have no end.
+        (lambda: list(col("id")), "not iterable"),  # type: ignore[call-overload]
+        (lambda: "id" in col("id"), "iterable"),  # type: ignore[operator]
+        (lambda: file.count("id > 3"), "of type str"),  # type: ignore[arg-type]
+        (lambda: file.count(True), "of type bool"),  # type: ignore[arg-type]
+    ]  # fmt: skip
+    for attempt, said in wrong:
+        with pytest.raises(TypeError, match=said):
+            attempt()
+    assert file.count(col("id").is_in(np.array([1, 2]))) == file.count(col("id").is_in({97: "x"})) == 1
+
+
 def test_filters_that_do_not_fit() -> None:
     now = dt.datetime(2024, 1, 1)
     table = pa.table({"id": [1], "s": ["a"], "t": pa.array([now], pa.timestamp("us")), "l": [[1]]})
