@@ -6,7 +6,7 @@ from lancet import _lancet
 from lancet._columns import is_column, rows_of
 from lancet._data import Column, Schema, core_of, unnumbered
 from lancet._expr import Expr, tree_of
-from lancet._readable import names_of
+from lancet._readable import names_of, not_negative
 from lancet._reports import Record
 
 TYPE_CHECKING = False
@@ -76,9 +76,13 @@ class Cleanup(Record):
 def given(rows: Any, schema: _lancet.Schema | None = None) -> Any:
     """Rows as the extension module takes them; a dict of columns has the types of a table."""
     if isinstance(rows, dict):
+        if not rows:
+            raise ValueError("the rows have no columns")
         return rows_of(rows, schema)
-    if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__") or not hasattr(rows, "__iter__"):
+    if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
         return unnumbered(rows)
+    if isinstance(rows, str) or not hasattr(rows, "__iter__"):
+        return _lancet.Data.from_arrow(rows)  # which says what it should be
     return (rows_of(part, schema) if isinstance(part, dict) else unnumbered(part) for part in rows)
 
 
@@ -87,6 +91,7 @@ def options_of(message: str | None, options: Mapping[str, Any]) -> dict[str, Any
     from lancet._write import settings
 
     made = {**options, "message": message}
+    not_negative(made, "max_rows_per_fragment", "max_bytes_per_file", "attempts", "page_bytes", "memory_limit", "threads")
     if made.get("columns") is not None:
         made["columns"] = settings(made["columns"])
     return made
@@ -191,6 +196,8 @@ class Changes:
         which, _ = _which(filter, rows, row_ids, addresses, "to update all rows, leave the filter out")
         which = which or ("filter", tree_of([]))
         options = options_of(message, write_options)
+        if isinstance(values, dict) and not names_of(values):
+            raise ValueError("there are no columns to update")
         if isinstance(values, dict) and not any(_is_column_of(core, *pair) for pair in values.items()):
             core = core.newest() if which[0] == "filter" else core
             schema = core.project(list(values)).schema
@@ -241,6 +248,8 @@ class Changes:
         core = self._to_change()
         options = options_of(message, write_options)
         if isinstance(columns, dict):
+            if not columns:
+                raise ValueError("there are no columns to add")
             if not any(is_column(values) for values in columns.values()):
                 one = rows_of({name: _constant(name, value, 1) for name, value in columns.items()})
                 return self._move(_lancet.add_constant_columns(core, one, options))
@@ -306,7 +315,10 @@ class Changes:
 
         def made(core: _lancet.Column) -> Any:
             column = Column(core)
-            return column.to_pyarrow().cast(type) if convert is None else convert(column)
+            array = column.to_pyarrow().cast(type) if convert is None else convert(column)
+            if not hasattr(array, "__arrow_c_array__"):
+                raise TypeError(f"`convert` gives an Arrow array, not a value of type {array.__class__.__name__}")
+            return array
 
         core, field = self._to_change(), _lancet.Schema.of_type(type)
         core.project(names_of(name))
@@ -326,6 +338,9 @@ class Changes:
         Joined rows move behind the others. Older versions keep the old files until `cleanup`.
         """
         options = options_of(message, write_options)
+        not_negative({"target_rows": target_rows}, "target_rows")
+        if deleted_share is not None and not 0 <= deleted_share <= 1:
+            raise ValueError(f"`deleted_share` is a number from 0 to 1, not {deleted_share}")
         core, done = _lancet.compact(self._to_change(), target_rows, deleted_share, options)
         self._move(core)
         return Compaction(done)
@@ -353,6 +368,9 @@ class Changes:
         >>> lancet.open_table("stock").cleanup(dry_run=True).versions
         []
         """
+        not_negative({"keep_versions": keep_versions}, "keep_versions")
+        if older_than is not None and not hasattr(older_than, "total_seconds"):
+            raise TypeError(f"`older_than` is a datetime.timedelta, not a value of type {type(older_than).__name__}")
         seconds = None if older_than is None else older_than.total_seconds()
         return Cleanup(_lancet.cleanup(self._core, seconds, keep_versions, dry_run))
 

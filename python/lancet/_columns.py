@@ -13,9 +13,16 @@ if TYPE_CHECKING:
 
 def rows_of(columns: Mapping[str, Any], schema: _lancet.Schema | None = None) -> _lancet.Data:
     """One batch with these columns. Lists become what a schema says of columns with their names."""
+    for name in columns:
+        if not isinstance(name, str):
+            raise TypeError(f"columns are named by texts, not by {name!r} of type {type(name).__name__}")
     typed = () if schema is None else schema.names
     made = [(name, *_column(name, values, name in typed)) for name, values in columns.items()]
     return _lancet.Data.from_columns(made, schema)
+
+
+#: What values for many rows have one of.
+_OF_COLUMNS = ("__iter__", "__arrow_c_array__", "__array_interface__", "to_numpy", "detach")
 
 
 def is_column(value: Any) -> bool:
@@ -34,6 +41,10 @@ def stored(value: Any) -> Any:
 
 def _column(name: str, values: Any, typed: bool = False) -> tuple[str, Any]:
     """What the values are, and the values as the extension module takes them."""
+    if isinstance(values, (str, bytes, dict)) or not any(hasattr(values, name) for name in _OF_COLUMNS):
+        raise TypeError(
+            f"column `{name}` is a single value of type {type(values).__name__}; give a list with one value for each row"
+        )
     if typed and isinstance(values, (list, tuple, range)):
         return "typed", list(values)
     if hasattr(values, "__arrow_c_array__"):
@@ -82,6 +93,8 @@ def _plain(values: Any) -> Any:
 
 def _listed(name: str, values: list[Any]) -> tuple[str, Any]:
     first: Any = next((value for value in values if value is not None), None)
+    if first is None:
+        raise TypeError(f"column `{name}` has no value that would tell its type; give an array of numpy or pyarrow")
     if hasattr(first, "dtype") and getattr(first, "ndim", None) == 0:
         return _scalars(name, values, first.dtype.kind)
     if isinstance(first, bool) or type(first).__name__ in ("bool_", "bool"):

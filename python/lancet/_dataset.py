@@ -55,16 +55,19 @@ def open_table(
         raise ValueError("`storage_options` are for URLs")
     options = {"memory_limit": memory_limit, "verify_checksums": verify_checksums, "zone_maps": zone_maps, "threads": threads}
     not_negative(options, "memory_limit", "threads")
-    folders = [path_of(base) for base in bases]
+    # What a table notes of them are absolute paths.
+    folders = [os.path.abspath(path_of(base)) for base in ([bases] if isinstance(bases, (str, os.PathLike)) else bases)]
     wanted = _wanted(version, tag, branch, timestamp)
     place = path_of(path)
     try:
         core = _lancet.TableReader.open(place, wanted, folders, options)
-    except ValueError:
-        if not os.path.exists(place):
-            import errno
+    except (ValueError, NotADirectoryError):
+        import errno
 
+        if not os.path.exists(place):
             raise FileNotFoundError(errno.ENOENT, "there is no table", place) from None
+        if os.path.isfile(place):
+            raise NotADirectoryError(errno.ENOTDIR, "a file, and no table: use `lancet.open`", place) from None
         raise
     return Dataset._make(core, place, folders, options, None)
 
@@ -103,6 +106,7 @@ def create_table(
     options = options_of(message, {**write_options, "columns": columns})
     options.update(stable_row_ids=stable_row_ids, version=version, profile=profile)
     options.update(max_rows_per_fragment=max_rows_per_fragment, max_bytes_per_file=max_bytes_per_file)
+    not_negative(options, "max_rows_per_fragment", "max_bytes_per_file")
     core = _lancet.create_table(place, given(rows), options)
     return Dataset._make(core, place, [], {}, None)
 
@@ -125,17 +129,23 @@ def _check_place(path: object) -> None:
 
 
 def _wanted(version: int | None, tag: str | None, branch: str | None, timestamp: dt.datetime | None) -> dict[str, Any]:
-    if version is not None and version < 0:
+    if hasattr(version, "__index__") and version < 0:  # type: ignore[operator]
         raise ValueError(f"there is no version {version}")
+    not_negative({"version": version}, "version")
+    for option, name in (("tag", tag), ("branch", branch)):
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"`{option}` is a name, not {name!r} of type {type(name).__name__}")
     instant = None
     if timestamp is not None:
         import datetime as dt
 
+        if not isinstance(timestamp, dt.datetime):
+            raise TypeError(f"`timestamp` is a datetime.datetime, not {timestamp!r} of type {type(timestamp).__name__}")
         if timestamp.tzinfo is None:
             timestamp = timestamp.astimezone()
         micros = (timestamp - dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)) // dt.timedelta(microseconds=1)
         # Versions are told in nanoseconds, and times of Python have none: the whole microsecond is meant.
-        instant = micros * 1_000 + 999
+        instant = min(max(micros * 1_000 + 999, 0), 2**63 - 1)
     return {"version": version, "tag": tag, "branch": branch, "instant": instant}
 
 
@@ -227,8 +237,8 @@ class Dataset(Changes, Readable):
     _opened: _lancet.TableReader | None
     _projected: _lancet.TableProjection
 
-    def __init__(self) -> None:
-        raise TypeError("`lancet.open_table` opens tables")
+    def __init__(self, *_: object, **__: object) -> None:
+        raise TypeError("`lancet.open_table` opens tables, and `lancet.create_table` makes them")
 
     @classmethod
     def _make(

@@ -153,6 +153,8 @@ def no_column(name: str, place: str, names: list[str], top: list[str]) -> Unknow
     """What tells that a column is not there. `names` are all there are, `top` those that are inside no other."""
     from difflib import get_close_matches
 
+    if name in names:
+        return UnknownColumnError(f"`{name}` is inside a struct, and no column by itself{place}")
     # Long names, of which few letters differ, would cost much.
     lower = {known.lower(): known for known in names[:10_000] if abs(len(known) - len(name)) <= 3 and len(known) <= 100}
     near = get_close_matches(name.lower(), lower, n=3)

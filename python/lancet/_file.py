@@ -93,7 +93,7 @@ class File(Readable):
     _opened: _lancet.Reader | None
     _projected: _lancet.Projection
 
-    def __init__(self) -> None:
+    def __init__(self, *_: object, **__: object) -> None:
         raise TypeError("`lancet.open` opens files")
 
     @classmethod

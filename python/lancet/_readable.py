@@ -37,7 +37,7 @@ def pairs(rows: RowRanges | None, num_rows: int) -> list[tuple[int, int]] | None
             raise ValueError("rows are read in steps of 1; take others by their numbers")
         start, stop, _ = rows.indices(num_rows)
         return [(start, max(start, stop))]
-    parts = [rows] if isinstance(rows, range) else list(rows)
+    parts = [rows] if isinstance(rows, range) or not hasattr(rows, "__iter__") else list(rows)
     for part in parts:
         if not isinstance(part, range):
             raise TypeError(
@@ -52,17 +52,24 @@ def pairs(rows: RowRanges | None, num_rows: int) -> list[tuple[int, int]] | None
 
 
 def not_negative(options: Mapping[str, Any], *names: str) -> None:
-    """Fails where one of these is less than nothing."""
+    """Fails where one of these is no whole number, less than nothing, or more than there can be."""
     for name in names:
-        if options[name] is not None and options[name] < 0:
-            raise ValueError(f"`{name}` cannot be negative: {options[name]}")
+        value = options.get(name)
+        if value is None:
+            continue
+        if not hasattr(value, "__index__"):
+            raise TypeError(f"`{name}` is a whole number, not {value!r} of type {type(value).__name__}")
+        if value < 0:
+            raise ValueError(f"`{name}` cannot be negative: {value}")
+        if value >= 2**63:
+            raise ValueError(f"`{name}` is less than 2**63, and not {value}")
 
 
 def names_of(columns: object) -> list[str]:
     """The names of columns: one, or several."""
     if isinstance(columns, str):
         return [columns]
-    if isinstance(columns, (bytes, bytearray)) or not hasattr(columns, "__iter__"):
+    if isinstance(columns, (bytes, bytearray)) or getattr(columns, "__iter__", None) is None:
         raise TypeError(f"columns are a name or a list of names, not a value of type {type(columns).__name__}")
     names = list(columns)
     for name in names:

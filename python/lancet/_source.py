@@ -24,9 +24,9 @@ def is_url(source: object) -> bool:
 
 def path_of(source: str | os.PathLike[str]) -> str:
     """The path of a file on disk."""
-    path = os.fspath(source)
-    if not isinstance(path, str):
-        path = os.fsdecode(path)
+    path = os.fsdecode(source)
+    if not path:
+        raise ValueError("the path is empty; `.` is the current folder")
     if not path.startswith("file://"):
         return path
     from urllib.parse import unquote

@@ -58,13 +58,13 @@ def write_table(
         data = Table(data)
     if _has_rows(data):
         parts = iter([data])
+    elif isinstance(data, str) or not hasattr(data, "__iter__"):
+        _lancet.Data.from_arrow(data)  # which says what it should be
     else:
-        try:
-            parts = iter(data)  # type: ignore[arg-type]
-        except TypeError:
-            _lancet.Data.from_arrow(data)  # which says what it should be
-            raise
+        parts = iter(data)
     first = unnumbered(next(parts, None))
+    if first is not None and not _has_rows(first):
+        first = Table(first)
     if first is None and schema is None:
         raise ValueError("there are no rows to tell the schema from; give `schema`")
     # A file has the schema of its first rows.
@@ -184,6 +184,8 @@ class Writer:
 
 def settings(columns: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """Options of columns as they stand in metadata."""
+    if not all(hasattr(given, "items") for given in (columns, *getattr(columns, "values", list)())):
+        raise TypeError('`columns` has options of columns by their names, as in {"text": {"compression": "zstd"}}')
     return {name: {key: _word(value) for key, value in given.items()} for name, given in columns.items()}
 
 

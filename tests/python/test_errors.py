@@ -9,6 +9,7 @@ import re
 import tempfile
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -137,6 +138,94 @@ def test_columns_that_are_not_in_a_table(tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="columns are"):
             table.read(columns=wrong)  # type: ignore[arg-type]
     assert table.version == 1 == table.checkout().version
+
+
+def test_options_that_make_no_sense(tmp_path: Path) -> None:
+    """Which one it is, and what it should be."""
+    table = lancet.create_table(cities(), tmp_path / "t")
+    data, path = written(cities()), str(tmp_path / "t")
+    wrong: list[tuple[Any, str]] = [
+        (lambda: lancet.open(data, memory_limit="4GB"), "`memory_limit` is a whole number, not '4GB' of type str"),
+        (lambda: lancet.open(data, memory_limit=2**70), "`memory_limit` is less than"),
+        (lambda: lancet.open(data, threads=1.5), "`threads` is a whole number, not 1.5"),
+        (lambda: lancet.open(data, verify_checksums="no"), "`verify_checksums`: "),
+        (lambda: lancet.open(data).read(limit=1.5), "`limit` is a whole number, not 1.5"),
+        (lambda: lancet.open(data).read(limit=2**70), "`limit` is less than"),
+        (lambda: list(lancet.open(data).scan(batch_rows="9")), "`batch_rows` is a whole number"),
+        (lambda: lancet.open(data).read(rows=5), "`rows` is a range"),
+        (lambda: lancet.open(""), "the path is empty"),
+        (lambda: lancet.create_table(cities(), ""), "the path is empty"),
+        (lambda: lancet.write_table(cities(), ""), "the path is empty"),
+        (lambda: lancet.open_table(path, version="1"), "`version` is a whole number, not '1'"),
+        (lambda: lancet.open_table(path, version=1.0), "`version` is a whole number, not 1.0"),
+        (lambda: lancet.open_table(path, tag=1), "`tag` is a name, not 1"),
+        (lambda: lancet.open_table(path, branch=b"b"), "`branch` is a name"),
+        (lambda: lancet.open_table(path, timestamp=dt.date(2024, 1, 1)), "`timestamp` is a datetime.datetime, not"),
+        (lambda: lancet.open_table(path, timestamp=dt.datetime(1900, 1, 1)), "had no versions at that time"),
+        (lambda: table.checkout("1"), "`version` is a whole number"),
+        (lambda: table.compact(target_rows=-1), "`target_rows` cannot be negative"),
+        (lambda: table.compact(deleted_share=2), "`deleted_share` is a number from 0 to 1, not 2"),
+        (lambda: table.compact(deleted_share=float("nan")), "`deleted_share` is a number from 0 to 1, not nan"),
+        (lambda: table.cleanup(older_than=5), "`older_than` is a datetime.timedelta"),
+        (lambda: table.cleanup(keep_versions=-1), "`keep_versions` cannot be negative"),
+        (lambda: table.append({"id": [1]}, message=5), "`message`: "),
+        (lambda: table.append({"id": [1]}, timeout="soon"), "`timeout`: "),
+        (lambda: table.append({"id": [1]}, attempts=-1), "`attempts` cannot be negative"),
+        (lambda: lancet.create_table(cities(), tmp_path / "n", stable_row_ids="no"), "`stable_row_ids`: "),
+        (lambda: lancet.create_table(cities(), tmp_path / "n", max_rows_per_fragment=-1), "`max_rows_per_fragment` cannot be"),
+        (lambda: lancet.write_table(cities(), tmp_path / "n", version=2.2), "`version`: "),
+        (lambda: lancet.write_table(cities(), tmp_path / "n", columns={"name": "zstd"}), '{"text": {"compression": "zstd"}}'),
+        (lambda: lancet.write_table(cities(), tmp_path / "n", columns=["name"]), '{"text": {"compression": "zstd"}}'),
+        (lambda: lancet.Dataset(path), "`lancet.open_table` opens tables"),
+        (lambda: lancet.File(path), "`lancet.open` opens files"),
+    ]  # fmt: skip
+    for attempt, said in wrong:
+        with pytest.raises((TypeError, ValueError), match=re.escape(said)):
+            attempt()
+    assert lancet.open_table(path, timestamp=dt.datetime(9000, 1, 1)).version == 1
+    lancet.write_table(cities(), tmp_path / "a.lance")
+    with pytest.raises(NotADirectoryError, match="use `lancet.open`"):
+        lancet.open_table(tmp_path / "a.lance")
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["a.lance", "t"] and table.checkout().version == 1
+
+
+def test_rows_that_are_none(tmp_path: Path) -> None:
+    table, file = lancet.create_table(cities(), tmp_path / "t"), tmp_path / "f"
+    wrong: list[tuple[Any, str]] = [
+        # A text is a list of letters, too.
+        ({"name": "abc"}, "column `name` is a single value of type str"),
+        ({"id": 5}, "column `id` is a single value of type int"),
+        ([{"id": 1, "name": "x"}], "column `id` is a single value of type int"),
+        ({"id": {"x": 1}}, "column `id` is a single value of type dict"),
+        ({1: [1]}, "named by texts, not by 1 of type int"),
+        (polars.DataFrame({"id": [1]}).lazy(), "LazyFrame has no Arrow rows.*collect"),
+        (polars.Series("id", [1]), "values of one column"),
+        (pandas.Series([1]), "values of one column"),
+        ([1, 2], "int has no Arrow rows"),
+        (np.zeros((2, 2)), "ndarray has no Arrow rows"),
+        ("id", "str has no Arrow rows"),
+        (None, "NoneType has no Arrow rows"),
+    ]  # fmt: skip
+    for rows, said in wrong:
+        for verb in (lambda rows: lancet.write_table(rows, file), table.append, table.overwrite, lambda rows: lancet.create_table(rows, file)):
+            with pytest.raises(TypeError, match=said):
+                verb(rows)
+    for attempt, said in (
+        (lambda: lancet.create_table({}, file), "the rows have no columns"),
+        (lambda: table.append({}), "the rows have no columns"),
+        (lambda: table.update({}), "no columns to update"),
+        (lambda: table.add_columns({}), "no columns to add"),
+        (lambda: lancet.Table({"a": [None]}), "column `a` has no value that would tell its type"),
+        (lambda: lancet.Table({"a": [1, "x"]}), "column `a`: "),
+        (lambda: lancet.Table({"a": [2**63]}), "column `a`: "),
+        (lambda: table.update({1: 5}), "named by texts"),
+        (lambda: table.retype_column("id", pa.int8(), lambda column: [1]), "gives an Arrow array"),
+    ):
+        with pytest.raises((TypeError, ValueError, OverflowError), match=said):
+            attempt()
+    assert not file.exists() and table.checkout().version == 1
+    # Columns by their names are rows wherever rows are, and parts of them.
+    assert lancet.write_table([{"id": [1]}, {"id": [2, 3]}], file).num_rows == 3
 
 
 def test_corrupt_files(tmp_path: Path) -> None:

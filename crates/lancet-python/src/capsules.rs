@@ -176,8 +176,7 @@ pub(crate) fn schema_in(object: &Bound<'_, PyAny>) -> PyResult<SchemaRef> {
         let capsule = object.call_method0("__arrow_c_schema__")?;
         let schema = structure::<FFI_ArrowSchema>(&capsule, SCHEMA)?;
         // SAFETY: the interface promises a schema behind this name; it is only looked at, while the capsule lives.
-        let schema = unsafe { Schema::try_from(schema.as_ref()) };
-        return Ok(Arc::new(schema.or_raise()?));
+        return schema_of(unsafe { schema.as_ref() });
     }
     if has(object, "__arrow_c_stream__")? || has(object, "__arrow_c_array__")? {
         return Ok(rows_in(object)?.schema());
@@ -206,5 +205,15 @@ fn stream_schema(stream: NonNull<FFI_ArrowArrayStream>) -> PyResult<SchemaRef> {
     if code != 0 {
         return Err(PyValueError::new_err("the rows have no schema that can be told"));
     }
-    Ok(Arc::new(Schema::try_from(&schema).or_raise()?))
+    schema_of(&schema)
+}
+
+fn schema_of(schema: &FFI_ArrowSchema) -> PyResult<SchemaRef> {
+    // Rows are structs.
+    if schema.format() != "+s" {
+        return Err(PyTypeError::new_err(
+            "these are the values of one column, which has no name: give a table, or a dict like {\"name\": values}",
+        ));
+    }
+    Ok(Arc::new(Schema::try_from(schema).or_raise()?))
 }

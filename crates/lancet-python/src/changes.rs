@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::data::Data;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, option};
 use crate::parts::all_rows_in;
 use crate::rows::{row_names, row_numbers};
 use crate::table::TableReader;
@@ -38,18 +38,19 @@ pub(crate) fn change_options(options: &Bound<'_, PyDict>) -> PyResult<TableWrite
         if value.is_none() {
             continue;
         }
-        write = match name.extract::<String>()?.as_str() {
+        let text: String = name.extract()?;
+        write = match text.as_str() {
             "version" => {
-                let version: String = value.extract()?;
+                let version: String = option(&text, &value)?;
                 write.with_storage_version(version.parse::<Version>().or_raise()?)
             }
-            "stable_row_ids" => write.with_stable_row_ids(value.extract()?),
-            "max_rows_per_fragment" => write.with_max_rows_per_fragment(value.extract()?),
-            "max_bytes_per_file" => write.with_max_bytes_per_file(value.extract()?),
-            "message" => write.with_message(value.extract::<String>()?),
-            "attempts" => write.with_attempts(value.extract()?),
+            "stable_row_ids" => write.with_stable_row_ids(option(&text, &value)?),
+            "max_rows_per_fragment" => write.with_max_rows_per_fragment(option(&text, &value)?),
+            "max_bytes_per_file" => write.with_max_bytes_per_file(option(&text, &value)?),
+            "message" => write.with_message(option::<String>(&text, &value)?),
+            "attempts" => write.with_attempts(option(&text, &value)?),
             "timeout" => {
-                let timeout = Duration::try_from_secs_f64(value.extract()?);
+                let timeout = Duration::try_from_secs_f64(option(&text, &value)?);
                 let failed = |e| PyValueError::new_err(format!("the timeout makes no sense: {e}"));
                 write.with_commit_timeout(timeout.map_err(failed)?)
             }

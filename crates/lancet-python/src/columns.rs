@@ -15,7 +15,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyDict;
 
 use crate::capsules::array_in;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, given_for};
 use crate::typed;
 
 /// Rows out of columns: a name, what the values are, and the values. Those that are `typed` are as the schema has them.
@@ -32,7 +32,8 @@ pub(crate) fn batch(
                 let values: Vec<Bound<'_, PyAny>> = values.extract()?;
                 (typed::array(&values, field.data_type(), &name)?, field.with_nullable(true))
             }
-            _ => column(&kind, &values)?,
+            _ => column(&kind, &values)
+                .map_err(|e| given_for(values.py(), &format!("column `{name}`"), &e))?,
         };
         let lengths = arrays.first().map(|first: &ArrayRef| (first.len(), array.len()));
         if let Some((first, this)) = lengths.filter(|(first, this)| first != this) {

@@ -3,6 +3,7 @@
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use lancet::{Corrupt, Error};
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -84,6 +85,20 @@ pub(crate) fn looked_up<T, E: Raise + IsInvalid>(
             _ => unknown_column(what),
         }
     })
+}
+
+/// The same exception, which says what a value was given for.
+pub(crate) fn given_for(py: Python<'_>, what: &str, error: &PyErr) -> PyErr {
+    PyErr::from_type(error.get_type(py), format!("{what}: {}", error.value(py)))
+}
+
+/// The value of an option.
+pub(crate) fn option<'py, T: FromPyObjectOwned<'py>>(
+    name: &str,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<T> {
+    let failed = |error: T::Error| given_for(value.py(), &format!("`{name}`"), &error.into());
+    value.extract().map_err(failed)
 }
 
 /// A row that is not there.

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::capsules::rows_in;
-use crate::errors::{OrRaise, internal};
+use crate::errors::{OrRaise, internal, option};
 use crate::memory::batch_bytes;
 use crate::reports::summary;
 use crate::schema::Schema;
@@ -133,16 +133,16 @@ pub(crate) fn write_options(options: &Bound<'_, PyDict>) -> PyResult<WriteOption
         let name: String = name.extract()?;
         write = match name.as_str() {
             "version" => {
-                write.with_version(value.extract::<String>()?.parse::<Version>().or_raise()?)
+                write.with_version(option::<String>(&name, &value)?.parse::<Version>().or_raise()?)
             }
             "profile" => {
-                write.with_profile(value.extract::<String>()?.parse::<Profile>().or_raise()?)
+                write.with_profile(option::<String>(&name, &value)?.parse::<Profile>().or_raise()?)
             }
-            "page_bytes" => write.with_page_bytes(value.extract()?),
-            "memory_limit" => write.with_memory_limit(value.extract()?),
-            "checksums" => write.with_checksums(value.extract()?),
-            "zone_maps" => write.with_zone_maps(value.extract()?),
-            "threads" => write.with_threads(value.extract()?),
+            "page_bytes" => write.with_page_bytes(option(&name, &value)?),
+            "memory_limit" => write.with_memory_limit(option(&name, &value)?),
+            "checksums" => write.with_checksums(option(&name, &value)?),
+            "zone_maps" => write.with_zone_maps(option(&name, &value)?),
+            "threads" => write.with_threads(option(&name, &value)?),
             "columns" => {
                 for (column, settings) in value.cast::<PyDict>()? {
                     let column = write.column(column.extract::<String>()?);
