@@ -37,7 +37,7 @@ def pairs(rows: RowRanges | None, num_rows: int) -> list[tuple[int, int]] | None
             raise ValueError("rows are read in steps of 1; take others by their numbers")
         start, stop, _ = rows.indices(num_rows)
         return [(start, max(start, stop))]
-    parts = [rows] if isinstance(rows, range) or not hasattr(rows, "__iter__") else list(rows)
+    parts: list[Any] = [rows] if isinstance(rows, range) or not hasattr(rows, "__iter__") else list(rows)
     for part in parts:
         if not isinstance(part, range):
             raise TypeError(
@@ -65,13 +65,13 @@ def not_negative(options: Mapping[str, Any], *names: str) -> None:
             raise ValueError(f"`{name}` is less than 2**63, and not {value}")
 
 
-def names_of(columns: object) -> list[str]:
+def names_of(columns: Any) -> list[str]:
     """The names of columns: one, or several."""
     if isinstance(columns, str):
         return [columns]
     if isinstance(columns, (bytes, bytearray)) or getattr(columns, "__iter__", None) is None:
         raise TypeError(f"columns are a name or a list of names, not a value of type {type(columns).__name__}")
-    names = list(columns)
+    names: list[str] = list(columns)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"columns are named by texts, not by {name!r} of type {type(name).__name__}")

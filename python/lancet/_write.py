@@ -61,7 +61,7 @@ def write_table(
     elif isinstance(data, str) or not hasattr(data, "__iter__"):
         _lancet.Data.from_arrow(data)  # which says what it should be
     else:
-        parts = iter(data)
+        parts = iter(data)  # type: ignore[arg-type]
     first = unnumbered(next(parts, None))
     if first is not None and not _has_rows(first):
         first = Table(first)

@@ -2,8 +2,8 @@
 
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use lancet::{Corrupt, Error};
-use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::conversion::FromPyObjectOwned;
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -79,9 +79,8 @@ pub(crate) fn looked_up<T, E: Raise + IsInvalid>(
 ) -> PyResult<T> {
     look(names).map_err(|error| {
         let Some(what) = error.invalid() else { return error.raise() };
-        let mut each = names.iter().map(std::slice::from_ref);
-        match each.find_map(|one| look(one).is_err().then_some(one)) {
-            Some([name]) if what.starts_with("there is no field") => no_column(name, "", known),
+        match names.iter().find(|name| look(std::slice::from_ref(*name)).is_err()) {
+            Some(name) if what.starts_with("there is no field") => no_column(name, "", known),
             _ => unknown_column(what),
         }
     })

@@ -131,30 +131,29 @@ pub(crate) fn write_options(options: &Bound<'_, PyDict>) -> PyResult<WriteOption
             continue;
         }
         let name: String = name.extract()?;
-        write = match name.as_str() {
-            "version" => {
-                write.with_version(option::<String>(&name, &value)?.parse::<Version>().or_raise()?)
-            }
-            "profile" => {
-                write.with_profile(option::<String>(&name, &value)?.parse::<Profile>().or_raise()?)
-            }
-            "page_bytes" => write.with_page_bytes(option(&name, &value)?),
-            "memory_limit" => write.with_memory_limit(option(&name, &value)?),
-            "checksums" => write.with_checksums(option(&name, &value)?),
-            "zone_maps" => write.with_zone_maps(option(&name, &value)?),
-            "threads" => write.with_threads(option(&name, &value)?),
-            "columns" => {
-                for (column, settings) in value.cast::<PyDict>()? {
-                    let column = write.column(column.extract::<String>()?);
-                    for (key, setting) in settings.cast::<PyDict>()? {
-                        let key = key.extract::<String>()?.replace('_', "-");
-                        column.set(&key, &setting.extract::<String>()?).or_raise()?;
+        write =
+            match name.as_str() {
+                "version" => write
+                    .with_version(option::<String>(&name, &value)?.parse::<Version>().or_raise()?),
+                "profile" => write
+                    .with_profile(option::<String>(&name, &value)?.parse::<Profile>().or_raise()?),
+                "page_bytes" => write.with_page_bytes(option(&name, &value)?),
+                "memory_limit" => write.with_memory_limit(option(&name, &value)?),
+                "checksums" => write.with_checksums(option(&name, &value)?),
+                "zone_maps" => write.with_zone_maps(option(&name, &value)?),
+                "threads" => write.with_threads(option(&name, &value)?),
+                "columns" => {
+                    for (column, settings) in value.cast::<PyDict>()? {
+                        let column = write.column(column.extract::<String>()?);
+                        for (key, setting) in settings.cast::<PyDict>()? {
+                            let key = key.extract::<String>()?.replace('_', "-");
+                            column.set(&key, &setting.extract::<String>()?).or_raise()?;
+                        }
                     }
+                    write
                 }
-                write
-            }
-            other => return Err(PyTypeError::new_err(format!("there is no option `{other}`"))),
-        };
+                other => return Err(PyTypeError::new_err(format!("there is no option `{other}`"))),
+            };
     }
     Ok(write)
 }
