@@ -228,7 +228,7 @@ class Changes:
         """
         core = self._to_change().newest()
         keys = list(dict.fromkeys(names_of(on)))
-        source = core_of(given(rows, core.project().schema))
+        source = core_of(given(rows, core.project().schema) if isinstance(rows, dict) else unnumbered(rows))
         done = _lancet.merge_rows(core, source, keys, (update, insert), options_of(message, write_options))
         return self._done(done)
 

@@ -60,8 +60,10 @@ def _column(name: str, values: Any, typed: bool = False) -> tuple[str, Any]:
         values = values.detach().cpu().numpy()
     if hasattr(values, "isna") and hasattr(values, "to_numpy"):
         # A series of pandas, which says by itself where it has none. Whole numbers would become floats otherwise.
-        missing, has_own_type = values.isna().to_numpy(), not hasattr(values.dtype, "newbyteorder")
-        values = (values.astype(object) if has_own_type and missing.any() else values).to_numpy()
+        import numpy
+
+        missing, has_own_type = numpy.asarray(values.isna()), not hasattr(values.dtype, "newbyteorder")
+        values = numpy.asarray(values.astype(object) if has_own_type and missing.any() else values)
         if values.dtype.kind not in "biufMm":
             listed = [None if none else value for none, value in zip(missing, values.tolist())]
             return ("typed", listed) if typed else _listed(name, listed)

@@ -124,6 +124,9 @@ class Schema:
     def __getitem__(self, key: int | str) -> Field:
         return self.field(key)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -332,6 +335,8 @@ class _Rows:
             core = self._core.slice(start, max(stop - start, 0))
             return self._of(core if isinstance(self, Table) else core.combine())
         if isinstance(key, list):
+            if not all(isinstance(name, str) for name in key):
+                raise TypeError("several rows are named by a slice, several columns by a list of their names")
             names = self.column_names
             unknown = [name for name in key if name not in names]
             if unknown:
@@ -339,6 +344,10 @@ class _Rows:
                 raise ValueError(f"`{unknown[0]}` is nested; take it by itself")
             return self._of(self._core.columns([names.index(name) for name in key]))
         return next(iter(self._dicts(self._core.slice(_place(key, len(self)), 1))))
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a column of this name."""
+        return name in self.column_names
 
     @staticmethod
     def _dicts(core: _lancet.Data) -> list[dict[str, Any]]:

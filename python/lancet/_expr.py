@@ -205,7 +205,7 @@ def literal(value: Any) -> Any:
         return value.__index__()
     if hasattr(value, "__float__"):
         return float(value)
-    raise TypeError(f"columns do not compare with a value of type {type(value).__name__}")
+    raise TypeError(f"columns neither hold nor compare with a value of type {type(value).__name__}")
 
 
 def _arrow_scalar(value: Any) -> Any:

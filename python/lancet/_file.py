@@ -208,10 +208,8 @@ class Blobs:
 
     def __getitem__(self, row: int) -> Blob | None:
         """The blob of a row as a file; None if it is null."""
-        if row < 0:
-            row += len(self)
-        if not 0 <= row < len(self):
-            raise IndexError(f"row {row} is out of range: there are {len(self)} rows")
+        row = row + len(self) if hasattr(row, "__index__") and row < 0 else row
+        self._check([row])
         size = self._core.size(row)
         return None if size is None else Blob(self._core, row, size)
 
@@ -232,6 +230,8 @@ class Blobs:
 
     def _check(self, rows: Iterable[int]) -> None:
         for row in rows:
+            if not hasattr(row, "__index__"):
+                raise TypeError(f"rows are named by whole numbers, not by {row!r} of type {type(row).__name__}")
             if not 0 <= row < len(self):
                 raise IndexError(f"row {row} is out of range: there are {len(self)} rows")
 

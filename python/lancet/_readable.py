@@ -319,6 +319,10 @@ class Readable:
             return self.take([row % len(self)]).to_pylist()[0]
         return self.take(_from_end(key, len(self)))
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a column of this name."""
+        return name in self.column_names
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The rows as dicts."""
         for batch in self.scan(batch_rows=1024):

@@ -123,6 +123,8 @@ def test_pandas_with_missing_values() -> None:
         "text": pandas.Series(["a", None]),
         "when": pandas.Series([pandas.Timestamp("2024-01-01"), pandas.NaT]),
     }
+    arrays = lancet.Table({"n": pandas.array([2**60 + 1, None]), "c": pandas.Categorical(["x", None])})
+    assert arrays.to_pydict() == {"n": [2**60 + 1, None], "c": ["x", None]}
     found = lancet.Table(frame)
     assert found["whole"].to_pylist() == [2**60 + 1, None] and found["text"].to_pylist() == ["a", None]
     assert found["when"].null_count == 1

@@ -228,6 +228,51 @@ def test_rows_that_are_none(tmp_path: Path) -> None:
     assert lancet.write_table([{"id": [1]}, {"id": [2, 3]}], file).num_rows == 3
 
 
+def test_values_that_are_lists(tmp_path: Path) -> None:
+    """A text is no list of its letters, a dict none of its keys."""
+    kinds = {"tags": pa.list_(pa.string()), "large": pa.large_list(pa.string()), "pair": pa.list_(pa.float32(), 2)}
+    made = {name: pa.array([["x", "y"] if name != "pair" else [1, 2]], kind) for name, kind in kinds.items()}
+    table = lancet.create_table(pa.table({**made, "n": [1]}), tmp_path / "t")
+    for name in kinds:
+        for value in ("xy", {"x": 1, "y": 2}, 5):
+            with pytest.raises(TypeError, match=f"column `{name}` has"):
+                table.append({name: [value]})
+            with pytest.raises(TypeError, match=f"column `{name}` has"):
+                table.update({name: value}, rows=[0])
+    assert table.update({"tags": ["a", "b"], "pair": (3, 4)}, rows=[0]).rows_updated == 1
+    assert table[0] == {"tags": ["a", "b"], "large": ["x", "y"], "pair": [3, 4], "n": 1}
+    with pytest.raises(TypeError, match="hold"):
+        table.update({"n": lancet.col("n")})
+    for rows in ([], (), iter([])):
+        for verb in (table.append, table.overwrite, lambda rows: lancet.create_table(rows, tmp_path / "n")):
+            with pytest.raises(ValueError, match="there are no rows"):
+                verb(rows)
+    with pytest.raises(TypeError, match="list has no Arrow rows"):
+        table.merge([{"n": [1]}], on="n")  # type: ignore[arg-type]
+
+
+def test_columns_are_in(tmp_path: Path) -> None:
+    # Otherwise all rows would be compared with the name.
+    for rows in (lancet.open(written(cities())), lancet.create_table(cities(), tmp_path / "t"), lancet.Table(cities())):
+        assert "name" in rows and "nam" not in rows and 0 not in rows
+        assert "name" in rows.schema and "nam" not in rows.schema
+        assert len(list(rows)) == 5
+    with pytest.raises(TypeError, match="several rows are named by a slice"):
+        lancet.Table(cities())[[0, 1]]  # type: ignore[list-item]
+
+
+def test_rows_of_blobs(in_samples: Path) -> None:
+    blobs = lancet.open("photos.lance").blobs("photo")
+    for wrong in ("a", 1.0, None, slice(0, 1)):
+        for attempt in (lambda: blobs[wrong], lambda: blobs.sizes([wrong]), lambda: blobs.read_ranges([(wrong, 0, 1)])):  # type: ignore[index, list-item]
+            with pytest.raises(TypeError, match="rows are named by whole numbers, not by"):
+                attempt()
+    for row in (3, -4):
+        with pytest.raises(IndexError, match="out of range"):
+            blobs[row]
+    assert blobs[np.int64(-1)].read() == b"two long photos" and blobs[-2] is None  # type: ignore[index, union-attr]
+
+
 def test_corrupt_files(tmp_path: Path) -> None:
     for data in (b"", b"x", b"PAR1 and something else", written(cities())[:-1]):
         with pytest.raises(lancet.CorruptFileError) as caught:

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::capsules::rows_in;
@@ -15,7 +16,9 @@ pub(crate) fn all_rows_in(
 ) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     let has_rows = object.hasattr("__arrow_c_stream__")? || object.hasattr("__arrow_c_array__")?;
     let (false, Ok(mut parts)) = (has_rows, object.try_iter()) else { return rows_in(object) };
-    let Some(first) = parts.next() else { return rows_in(object) };
+    let Some(first) = parts.next() else {
+        return Err(PyValueError::new_err("there are no rows, and nothing tells their columns"));
+    };
     let current = rows_in(&first?)?;
     let schema = current.schema();
     Ok(Box::new(Parts {

@@ -23,7 +23,7 @@ use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 use half::f16;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyIterator, PyString};
 
 use crate::errors::{OrRaise, unsupported};
 use crate::literals::{Literal, Unit, all};
@@ -60,7 +60,7 @@ fn items(values: &[Bound<'_, PyAny>], item: &FieldRef, column: &str) -> PyResult
     for value in values {
         let mut length = 0_usize;
         if !value.is_none() {
-            for part in value.try_iter().map_err(|_| cannot_hold(value, column, "lists"))? {
+            for part in parts(value).map_err(|_| cannot_hold(value, column, "lists"))? {
                 all.push(part?);
                 length = length.saturating_add(1);
             }
@@ -68,6 +68,14 @@ fn items(values: &[Bound<'_, PyAny>], item: &FieldRef, column: &str) -> PyResult
         lengths.push(length);
     }
     Ok((array(&all, item.data_type(), column)?, lengths, nulls_of(values)))
+}
+
+/// What a list holds. A text is not a list of letters, nor a dict one of its keys.
+fn parts<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyDict>() {
+        return Err(PyTypeError::new_err("no list"));
+    }
+    value.try_iter()
 }
 
 fn vectors(
@@ -85,7 +93,7 @@ fn vectors(
             all.resize(before.saturating_add(length), py.None().into_bound(py));
             continue;
         }
-        for part in value.try_iter().map_err(|_| cannot_hold(value, column, "vectors"))? {
+        for part in parts(value).map_err(|_| cannot_hold(value, column, "vectors"))? {
             all.push(part?);
         }
         let found = all.len().saturating_sub(before);
