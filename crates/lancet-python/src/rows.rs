@@ -72,7 +72,14 @@ fn of_sequence(object: &Bound<'_, PyAny>) -> PyResult<Vec<i128>> {
             "rows are given by their numbers in a list, a range or an array, not by a value of type {name}; {WHOLE}"
         )));
     }
-    object.try_iter()?.map(|item| whole_number(&item?)).collect()
+    let Ok(rows) = object.extract::<Vec<i64>>() else {
+        return object.try_iter()?.map(|item| whole_number(&item?)).collect();
+    };
+    // True and False are whole numbers, too.
+    for (at, _) in rows.iter().enumerate().filter(|(_, row)| matches!(row, 0 | 1)) {
+        whole_number(&object.get_item(at)?)?;
+    }
+    Ok(rows.into_iter().map(i128::from).collect())
 }
 
 fn whole_number(item: &Bound<'_, PyAny>) -> PyResult<i128> {
