@@ -150,7 +150,7 @@ impl DataFile {
             }
         }
         let (fields, columns) = (fields.finish(), columns.finish());
-        let checked = check(path, &fields, &columns, numbers, rules);
+        let checked = check(path, (&fields, &columns), numbers, rules, last);
         let checked = checked.and_then(|version| rules.check_base(base).map(|()| version));
         let version = checked
             .map_err(|problem| problem.within(&format!("data file `{}`", path.escape_debug())))?;
@@ -167,19 +167,20 @@ impl DataFile {
     }
 }
 
-/// The fields and columns of the data file that was read last.
+/// The fields and columns of the data file that was read last, and those that were checked last, by the same rules.
 #[derive(Debug, Default)]
 pub(crate) struct LastColumns<'a> {
     fields: LastNumbers<'a>,
     columns: LastNumbers<'a>,
+    checked: Option<(Arc<[i32]>, Arc<[i32]>)>,
 }
 
 fn check(
     path: &str,
-    fields: &[i32],
-    columns: &[i32],
+    (fields, columns): (&Arc<[i32]>, &Arc<[i32]>),
     (major, minor): (u32, u32),
     rules: &Rules<'_>,
+    last: &mut LastColumns<'_>,
 ) -> Result<FileVersion, Problem> {
     ensure!(is_name(path), "its path must be the plain name of a file");
     let found = FileVersion::from_numbers(major, minor)?;
@@ -190,8 +191,12 @@ fn check(
         );
     }
     // Files of the first format say themselves where their columns are.
-    if found != FileVersion::Legacy {
+    let are_known = last.checked.as_ref().is_some_and(|(known_fields, known_columns)| {
+        Arc::ptr_eq(known_fields, fields) && Arc::ptr_eq(known_columns, columns)
+    });
+    if found != FileVersion::Legacy && !are_known {
         check_columns(fields, columns, rules.leaves)?;
+        last.checked = Some((fields.clone(), columns.clone()));
     }
     Ok(found)
 }
@@ -215,11 +220,20 @@ fn check_columns(
     Ok(())
 }
 
+/// Bytes of which writers make names: one look at each tells that a path of them stays where it is.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0_u8;
+    while byte < u8::MAX {
+        plain[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        byte = byte.saturating_add(1);
+    }
+    plain
+};
+
 /// Whether a path stays in its folder, on every system.
 fn is_name(path: &str) -> bool {
-    // As writers make them, and quick to see.
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let all_plain = |stem: &str| stem.bytes().fold(true, |all, byte| all & is_plain(byte));
+    let all_plain = |stem: &str| stem.bytes().all(|byte| PLAIN[usize::from(byte)]);
     if path.strip_suffix(".lance").is_some_and(all_plain) {
         return true;
     }

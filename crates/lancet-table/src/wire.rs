@@ -48,13 +48,12 @@ impl<'a> Parts<'a> {
         }
         let mut rest = before;
         let (field, wire) = decode_key(&mut rest).map_err(unreadable)?;
-        let mut number = || decode_varint(&mut rest).map_err(unreadable);
         let len = match wire {
             WireType::Varint => {
-                let value = Value::Number(number()?);
+                let value = Value::Number(varint(&mut rest)?);
                 return Ok(Some(self.part(field, value, rest)));
             }
-            WireType::LengthDelimited => number()?,
+            WireType::LengthDelimited => varint(&mut rest)?,
             WireType::SixtyFourBit => 8,
             WireType::ThirtyTwoBit => 4,
             WireType::StartGroup | WireType::EndGroup => {
@@ -118,6 +117,18 @@ impl<'a> Part<'a> {
     }
 }
 
+/// Nearly all numbers and lengths are below 128, for which a call would cost more than the byte.
+#[inline(always)]
+fn varint(bytes: &mut &[u8]) -> Result<u64, Problem> {
+    match bytes.split_first() {
+        Some((byte, rest)) if *byte < 0x80 => {
+            *bytes = rest;
+            Ok(u64::from(*byte))
+        }
+        _ => decode_varint(bytes).map_err(unreadable),
+    }
+}
+
 fn low(number: u64) -> u32 {
     u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default()
 }
@@ -148,7 +159,7 @@ fn read_packed(mut bytes: &[u8], numbers: &mut Vec<i32>) -> Result<(), Problem> 
     // Each takes a byte at least.
     numbers.reserve(bytes.len());
     while !bytes.is_empty() {
-        numbers.push(low(decode_varint(&mut bytes).map_err(unreadable)?).cast_signed());
+        numbers.push(low(varint(&mut bytes)?).cast_signed());
     }
     Ok(())
 }
@@ -156,7 +167,7 @@ fn read_packed(mut bytes: &[u8], numbers: &mut Vec<i32>) -> Result<(), Problem> 
 /// A list of numbers in the making. Writers put it into one part; it may come in several, or number by number.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
-    first: Arc<[i32]>,
+    first: Option<Arc<[i32]>>,
     /// All of them, if there are several parts.
     all: Vec<i32>,
 }
@@ -168,12 +179,11 @@ impl Numbers {
         last: &mut LastNumbers<'a>,
     ) -> Result<(), Problem> {
         match part.value {
-            Value::Bytes(bytes) if self.first.is_empty() && self.all.is_empty() => {
-                self.first = last.read(bytes)?;
+            Value::Bytes(bytes) if self.first.is_none() && self.all.is_empty() => {
+                self.first = Some(last.read(bytes)?);
                 return Ok(());
             }
-            _ if self.all.is_empty() => self.all.extend_from_slice(&self.first),
-            _ => {}
+            _ => self.all.extend_from_slice(&self.first.take().unwrap_or_default()),
         }
         match part.value {
             Value::Bytes(bytes) => read_packed(bytes, &mut self.all),
@@ -185,7 +195,7 @@ impl Numbers {
     }
 
     pub(crate) fn finish(self) -> Arc<[i32]> {
-        if self.all.is_empty() { self.first } else { self.all.into() }
+        self.first.unwrap_or_else(|| self.all.into())
     }
 }
 
