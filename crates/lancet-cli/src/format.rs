@@ -121,12 +121,38 @@ pub fn check_is_file(path: &Path) -> Result<()> {
             path.display(),
             path.join("*.lance").display()
         ))),
+        Ok(found) if is_pipe(&found) && !stands_for_another(path) => Err(Error::new(format!(
+            "{}: is a named pipe, not a file; give what comes out of it on standard input, \
+             or copy it to a file: cat {} > FILE",
+            path.display(),
+            path.display()
+        ))),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(Error::new(format!("{}: no such file{}", path.display(), hint(path))))
         }
         Err(error) => Err(Error::new(format!("{}: {error}", path.display()))),
     }
+}
+
+/// Whether it is a pipe: nobody knows whether somebody will ever write into it.
+fn is_pipe(found: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        false
+    }
+}
+
+/// Whether a path is another name of something that the program was given open, as `/dev/stdin` is, or what a shell
+/// makes of `<(COMMAND)`.
+pub fn stands_for_another(path: &Path) -> bool {
+    ["/dev/fd", "/proc"].iter().any(|folder| path.starts_with(folder))
+        || path.starts_with("/dev") && path.is_symlink()
 }
 
 /// For commands that read files on disk only.

@@ -135,11 +135,11 @@ use linux::{announce_end, is_in_memory};
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::fs::File;
     use std::io::IoSliceMut;
     use std::num::NonZeroU64;
     use std::path::Path;
 
+    use lancet::{FileSource, Source as _};
     use rustix::fs::{Advice, fadvise};
     use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
@@ -148,31 +148,32 @@ mod linux {
 
     /// Whether the end of a file is in memory, or cannot be brought there.
     pub(super) fn is_in_memory(path: &Path) -> bool {
-        let Some((file, size)) = open(path) else { return true };
+        let Some(source) = open(path) else { return true };
         let mut byte = [0];
         let parts = &mut [IoSliceMut::new(&mut byte)];
-        let read = preadv2(&file, parts, size.saturating_sub(1), ReadWriteFlags::NOWAIT);
+        let at = source.size_bytes().saturating_sub(1);
+        let read = preadv2(source.file(), parts, at, ReadWriteFlags::NOWAIT);
         // File systems that do not tell may lie anywhere.
         !matches!(read, Err(Errno::AGAIN | Errno::OPNOTSUPP))
     }
 
     /// It is a hint: where it is not taken, reads take longer.
     pub(super) fn announce_end(path: &Path) {
-        let Some((file, size)) = open(path) else { return };
+        let Some(source) = open(path) else { return };
+        let size = source.size_bytes();
         let start = size.saturating_sub(END_BYTES);
-        let _ =
-            fadvise(&file, start, NonZeroU64::new(size.saturating_sub(start)), Advice::WillNeed);
+        let len = NonZeroU64::new(size.saturating_sub(start));
+        let _ = fadvise(source.file(), start, len, Advice::WillNeed);
     }
 
     /// Whoever reads the file meets the error again.
-    fn open(path: &Path) -> Option<(File, u64)> {
-        let file = File::open(path).ok()?;
-        let size = file.metadata().ok()?.len();
-        Some((file, size))
+    fn open(path: &Path) -> Option<FileSource> {
+        FileSource::open(path).ok()
     }
 
     #[cfg(test)]
     mod tests {
+        use std::fs::File;
         use std::time::{Duration, Instant};
 
         use super::*;

@@ -3,7 +3,7 @@
 mod columns;
 
 use arrow_schema::DataType;
-use lancet::FileReport;
+use lancet::{FileReport, Source as _};
 
 use crate::data_file::FileVersion;
 use crate::error::Result;
@@ -187,7 +187,8 @@ impl Table {
         let deletion_file = match &fragment.deletion_file {
             Some(file) => {
                 let name = file.file_name(fragment.id);
-                let (_, bytes) = local::open(&reads.folders.deletion_file(file.base, &name)?)?;
+                let path = reads.folders.deletion_file(file.base, &name)?;
+                let bytes = local::open(&path)?.size_bytes();
                 Some(DeletionFileReport { name, bytes })
             }
             None => None,

@@ -15,6 +15,7 @@ use lancet::{FileSource, Source as _, Span};
 
 use crate::blobs::outside;
 use crate::error::{Error, Result};
+use crate::files::in_data_file;
 use crate::random;
 use crate::storage::{Durability, Entry, Put, Unsynced};
 
@@ -49,21 +50,26 @@ pub(crate) fn folder_bytes(folder: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// A regular file and its size. Who opens a pipe waits for a writer, so its kind is asked for first.
-pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
-    let failed = |source| Error::Io { context: format!("open {}", path.display()), source };
-    if !fs::metadata(path).map_err(failed)?.is_file() {
-        let source = std::io::Error::new(ErrorKind::InvalidInput, "it is not a regular file");
-        return Err(failed(source));
+/// A regular file.
+pub(crate) fn open(path: &Path) -> Result<FileSource> {
+    FileSource::open(path).map_err(|error| not_opened(path, error))
+}
+
+/// Why a file of a table could not be opened. A pipe among them is damage of the table, not a mistake of the caller.
+pub(crate) fn not_opened(path: &Path, error: lancet::Error) -> Error {
+    match error {
+        lancet::Error::Invalid(_) if path.metadata().is_ok_and(|found| !found.is_file()) => {
+            let rule = "it is not a regular file, as those of a table are".into();
+            Error::Corrupt { file: path.display().to_string(), rule }
+        }
+        error => in_data_file(path, error),
     }
-    let file = File::open(path).map_err(failed)?;
-    let size = file.metadata().map_err(failed)?.len();
-    Ok((file, size))
 }
 
 /// The bytes of a file, if they are not more than `max_bytes`.
 pub(crate) fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
-    let (mut file, needed) = open(path)?;
+    let source = open(path)?;
+    let (mut file, needed) = (source.file(), source.size_bytes());
     if needed > max_bytes {
         return Err(Error::Limit {
             file: path.display().to_string(),
@@ -89,7 +95,8 @@ pub(crate) fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
 
 /// Some bytes of a file, and its size; fewer bytes if it ends before.
 pub(crate) fn read_range(path: &Path, start: u64, len: u64) -> Result<(Bytes, u64)> {
-    let (mut file, size) = open(path)?;
+    let source = open(path)?;
+    let (mut file, size) = (source.file(), source.size_bytes());
     let failed = |source| Error::Io { context: format!("read {}", path.display()), source };
     let there = size.saturating_sub(start).min(len);
     let mut bytes = Vec::with_capacity(usize::try_from(there).unwrap_or(0));
@@ -100,11 +107,11 @@ pub(crate) fn read_range(path: &Path, start: u64, len: u64) -> Result<(Bytes, u6
 
 /// The bytes of blobs in a file, which is opened once for all of them.
 pub(crate) fn read_spans(path: &Path, spans: &[Span]) -> Result<Vec<Bytes>> {
-    let (file, size) = open(path)?;
+    let source = open(path)?;
+    let size = source.size_bytes();
     if let Some(span) = spans.iter().find(|span| span.end() > size) {
         return Err(outside(path, size, span.start(), span.len()));
     }
-    let source = FileSource::new(file, path.display().to_string())?;
     Ok(source.read_scattered(spans)?)
 }
 

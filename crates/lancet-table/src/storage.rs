@@ -226,11 +226,12 @@ impl Storage for Disk {
     }
 
     async fn open(&self, path: &Path, options: &ReadOptions) -> Result<FileReader> {
-        FileReader::open_with(path, options.clone()).map_err(|error| in_data_file(path, error))
+        let opened = FileReader::open_with(path, options.clone());
+        opened.map_err(|error| local::not_opened(path, error))
     }
 
     async fn reopen(&self, path: &Path, file: Arc<OpenFile>) -> Result<FileReader> {
-        FileReader::from_file(file, path).map_err(|error| in_data_file(path, error))
+        FileReader::from_file(file, path).map_err(|error| local::not_opened(path, error))
     }
 
     const COUNTS_FILES: bool = true;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | disk | it is read where it is |
 //! | folder of a table | rows are read, as of a file; nothing else is |
-//! | standard input, a named pipe | all of it goes to a temporary file: readers seek |
+//! | standard input, a pipe of the shell | all of it goes to a temporary file: readers seek |
 //! | URL of a Lance file | what is needed is fetched when it is needed |
 //! | URL of another file | all of it goes to a temporary file |
 

@@ -10,7 +10,7 @@ use lancet::NewFile;
 
 use super::{Access, FormatName, Place, Remote, Temporary, leftovers};
 use crate::error::{Error, InFile, Result};
-use crate::format::{Compression, Format, is_table};
+use crate::format::{Compression, Format, is_table, stands_for_another};
 
 /// Where a new file goes, and what it will be.
 pub struct Target {
@@ -221,9 +221,7 @@ impl Write for Piped {
 /// Whether a path leads to something that takes bytes but is no file: a device, a pipe, or
 /// `/dev/stdout`, which may stand for a file and still must not become one.
 fn is_device(path: &Path) -> bool {
-    let stands_for_another = ["/dev/fd", "/proc"].iter().any(|folder| path.starts_with(folder))
-        || path.starts_with("/dev") && path.is_symlink();
-    path.exists() && !path.is_dir() && (stands_for_another || !path.is_file())
+    path.exists() && !path.is_dir() && (stands_for_another(path) || !path.is_file())
 }
 
 /// Fails if writing `output` would destroy `input`.

@@ -100,6 +100,7 @@ fn kind(path: &Path) -> Result<Kind> {
 
 /// A file that is held in memory.
 fn read(path: &Path) -> Result<Vec<u8>> {
+    check_is_file(path)?;
     let file = File::open(path).in_file(path)?;
     if is_endless(&file.metadata().in_file(path)?) {
         return Err(Error::new("is a device, not a file of row ids").about(path));

@@ -28,6 +28,8 @@ mod new_files;
 mod options;
 #[path = "../support/page.rs"]
 mod page;
+#[cfg(unix)]
+mod pipes;
 mod places;
 mod read;
 mod report;

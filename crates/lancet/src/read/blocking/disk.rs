@@ -9,7 +9,7 @@
 //! is not               └ read   read   read   …         each waits for what is still missing
 //! ```
 
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io::{self, IoSliceMut};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,12 +56,20 @@ const PROBED_BYTES: u64 = 64 << 10;
 const BELIEVED: u32 = 32;
 
 impl FileSource {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    /// Opens a regular file. What is something else is refused at once: a pipe without a writer would never open.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|e| Error::io(format!("cannot open {name}"), e))?;
-        let metadata = file.metadata().map_err(|e| Error::io(format!("cannot open {name}"), e))?;
-        if metadata.is_dir() {
-            return Err(Error::invalid(format!("{name} is a folder; name one file inside it")));
+        let refused = |kind: FileType| Error::invalid(refusal(&name, kind));
+        let failed = |error| Error::io(format!("cannot open {name}"), error);
+        let file = open_at_once(path).map_err(|error| match path.metadata() {
+            // Sockets do not open at all.
+            Ok(found) if !found.is_file() && !found.is_dir() => refused(found.file_type()),
+            _ => failed(error),
+        })?;
+        let metadata = file.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(refused(metadata.file_type()));
         }
         Ok(Self::with_size(file, name, metadata.len()))
     }
@@ -162,6 +170,47 @@ impl Source for FileSource {
     }
 }
 
+/// Opens a file without waiting for whoever is at the other end, should it be a pipe.
+#[cfg(unix)]
+fn open_at_once(path: &Path) -> io::Result<File> {
+    use std::fs::OpenOptions;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        // Somebody has a lease on the file, and gives it back to those who wait.
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock && path.is_file() => {
+            File::open(path)
+        }
+        opened => opened,
+    }
+}
+
+#[cfg(not(unix))]
+fn open_at_once(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// What is said of what is no regular file.
+fn refusal(name: &str, kind: FileType) -> String {
+    if kind.is_dir() {
+        return format!("{name} is a folder; name one file inside it");
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return format!(
+                "{name} is a named pipe, not a regular file; copy what comes out of it to one"
+            );
+        }
+        if kind.is_socket() {
+            return format!("{name} is a socket, not a regular file");
+        }
+    }
+    format!("{name} is a device, not a regular file; copy what is in it to one")
+}
+
 #[cfg(unix)]
 fn fill_parts(file: &File, mut at: u64, mut parts: &mut [IoSliceMut<'_>]) -> io::Result<()> {
     // Parts without bytes would look like the end of the file.
@@ -228,6 +277,31 @@ pub(super) fn fill(file: &File, buffer: &mut Vec<u8>, len: usize, position: u64)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn only_regular_files_are_opened() {
+        let folder = std::env::temp_dir().join(format!("lancet-kinds-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let (pipe, socket) = (folder.join("pipe"), folder.join("socket"));
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let kinds = [
+            (pipe.as_path(), "is a named pipe"),
+            (socket.as_path(), "is a socket"),
+            (Path::new("/dev/zero"), "is a device"),
+            (folder.as_path(), "is a folder"),
+        ];
+        for (path, kind) in kinds {
+            match FileSource::open(path) {
+                Err(Error::Invalid(message)) => assert!(message.contains(kind), "{message}"),
+                opened => panic!("{opened:?}"),
+            }
+        }
+        let missing = FileSource::open(folder.join("missing"));
+        assert!(matches!(missing, Err(Error::Io { .. })), "{missing:?}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn parts_are_filled_one_after_the_other() {
