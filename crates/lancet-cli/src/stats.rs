@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::error::{Error, InFile, Result};
 use crate::lines::{Report, Width};
 use crate::places::{self, Access, InputFile, VersionArgs, table_folder};
-use crate::show::Show;
+use crate::show::{OutOfRange, Show};
 use crate::table::Grid;
 use crate::{text, time_zones, units};
 
@@ -215,7 +215,7 @@ pub fn bound(bounds: Option<&ArrayRef>, row: usize, exact: bool) -> Result<Strin
     };
     let refused = |e: arrow_schema::ArrowError| Error::new(e.to_string());
     let bounds = &time_zones::readable_array(bounds).map_err(refused)?;
-    let text = Show::new(bounds.as_ref(), "").and_then(|show| show.text(row)).map_err(refused)?;
+    let text = Show::new(bounds.as_ref(), "").map_err(refused)?.told(row);
     let about = if exact { "" } else { "~" };
     Ok(format!("{about}{}", text.escape_debug()))
 }
@@ -246,12 +246,16 @@ fn column_json(column: &Column, with_zones: bool) -> Result<Value> {
     Ok(json)
 }
 
-/// A bound for programs: as `lancet cat --format jsonl` prints values.
+/// A bound for programs: as `lancet cat --format jsonl` prints values, and a number for times that have no date.
 fn value(bounds: &ArrayRef, row: usize) -> Result<Value> {
     let refused = |e: arrow_schema::ArrowError| Error::new(e.to_string());
     let bounds = time_zones::portable_array(bounds).map_err(refused)?;
     let batch = RecordBatch::try_from_iter([("v", bounds.slice(row, 1))]).map_err(refused)?;
-    let line = text::json_lines(&batch).map_err(Error::new)?;
+    let show = Show::new(batch.column(0).as_ref(), "").map_err(refused)?;
+    if let Err(OutOfRange { number, .. }) = show.write(0, &mut Vec::new()) {
+        return Ok(number.into());
+    }
+    let line = text::json_lines(&batch, 0).map_err(Error::new)?;
     let object: Value = serde_json::from_slice(&line).map_err(|e| Error::new(e.to_string()))?;
     Ok(object["v"].clone())
 }

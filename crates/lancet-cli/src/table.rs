@@ -48,12 +48,8 @@ impl Grid {
         let batch = &time_zones::readable(batch).map_err(|e| e.to_string())?;
         let columns = batch.columns().iter().map(|column| Show::new(column.as_ref(), "null"));
         let columns = columns.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
-        let cell = |column: &Show<'_>, row| {
-            let text = column.text(row).map_err(|e| e.to_string())?;
-            Ok(shortened(&text))
-        };
         for row in 0..batch.num_rows() {
-            self.rows.push(columns.iter().map(|c| cell(c, row)).collect::<Result<_, String>>()?);
+            self.rows.push(columns.iter().map(|column| shortened(&column.told(row))).collect());
         }
         Ok(())
     }

@@ -211,10 +211,7 @@ fn cell(column: &ArrayRef, row: usize, show: &Show<'_>, room: &mut usize) -> Cel
     if let Some((points, len)) = vector(column, row) {
         return Cell::Vector(points, len);
     }
-    match show.text(row) {
-        Ok(text) => Cell::Text(cut(&text, MOST_CHARS)),
-        Err(error) => Cell::Text(cut(&error.to_string(), MOST_CHARS)),
-    }
+    Cell::Text(cut(&show.told(row), MOST_CHARS))
 }
 
 fn binary(column: &ArrayRef, row: usize) -> Option<&[u8]> {

@@ -20,7 +20,27 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
 /// Writes the text of a value that is not null.
-type Value<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> Result<(), ArrowError> + 'a>;
+type Value<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> Result<(), OutOfRange> + 'a>;
+
+/// A date, a time or a duration too far away to be told as one.
+#[derive(Debug)]
+pub struct OutOfRange {
+    /// What is stored.
+    pub number: i64,
+    error: ArrowError,
+}
+
+impl std::fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl From<OutOfRange> for ArrowError {
+    fn from(value: OutOfRange) -> Self {
+        value.error
+    }
+}
 
 /// Writes the values of an array.
 pub struct Show<'a> {
@@ -35,8 +55,8 @@ impl<'a> Show<'a> {
         Ok(Self { nulls: array.nulls(), null, value: value(array, null)? })
     }
 
-    /// Appends the text of a value. Fails on times that are too far away to have a date.
-    pub fn write(&self, row: usize, out: &mut Vec<u8>) -> Result<(), ArrowError> {
+    /// Appends the text of a value, or a part of it if it fails.
+    pub fn write(&self, row: usize, out: &mut Vec<u8>) -> Result<(), OutOfRange> {
         if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
             out.extend_from_slice(self.null.as_bytes());
             return Ok(());
@@ -51,11 +71,20 @@ impl<'a> Show<'a> {
         String::from_utf8(text).map_err(|error| ArrowError::ParseError(error.to_string()))
     }
 
-    /// Appends a value among others: one that cannot be told does not hide those around it.
-    pub fn write_or_tell(&self, row: usize, out: &mut Vec<u8>) {
-        if let Err(error) = self.write(row, out) {
-            out.extend_from_slice(format!("ERROR: {error}").as_bytes());
+    /// Appends the text of a value for people: one that has no date does not hide those around it.
+    pub fn tell(&self, row: usize, out: &mut Vec<u8>) {
+        let start = out.len();
+        if let Err(OutOfRange { number, .. }) = self.write(row, out) {
+            out.truncate(start);
+            out.extend_from_slice(format!("{number} (out of range)").as_bytes());
         }
+    }
+
+    /// The text of a value for people.
+    pub fn told(&self, row: usize) -> String {
+        let mut text = Vec::new();
+        self.tell(row, &mut text);
+        String::from_utf8_lossy(&text).into_owned()
     }
 }
 

@@ -14,7 +14,7 @@ pub fn lists<'a, L: ListLikeArray>(array: &'a L, null: &'a str) -> Result<Value<
         out.push(b'[');
         for (at, item) in array.element_range(row).enumerate() {
             separate(at, out);
-            items.write_or_tell(item, out);
+            items.tell(item, out);
         }
         out.push(b']');
         Ok(())
@@ -32,7 +32,7 @@ pub fn structs<'a>(array: &'a StructArray, null: &'a str) -> Result<Value<'a>, A
             separate(at, out);
             out.extend_from_slice(field.name().as_bytes());
             out.extend_from_slice(b": ");
-            values.write_or_tell(row, out);
+            values.tell(row, out);
         }
         out.push(b'}');
         Ok(())
@@ -48,9 +48,9 @@ pub fn maps<'a>(array: &'a MapArray, null: &'a str) -> Result<Value<'a>, ArrowEr
         out.push(b'{');
         for (at, entry) in (offsets[row].as_usize()..offsets[row + 1].as_usize()).enumerate() {
             separate(at, out);
-            keys.write_or_tell(entry, out);
+            keys.tell(entry, out);
             out.extend_from_slice(b": ");
-            values.write_or_tell(entry, out);
+            values.tell(entry, out);
         }
         out.push(b'}');
         Ok(())
@@ -75,7 +75,7 @@ pub fn unions<'a>(
             out.push(b'{');
             out.extend_from_slice(name);
             out.push(b'=');
-            values.write_or_tell(at, out);
+            values.tell(at, out);
             out.push(b'}');
         }
         Ok(())
@@ -96,10 +96,7 @@ pub fn runs<'a, R: RunEndIndexType>(
     null: &'a str,
 ) -> Result<Value<'a>, ArrowError> {
     let values = Show::new(array.values().as_ref(), null)?;
-    Ok(Box::new(move |row, out| {
-        values.write_or_tell(array.get_physical_index(row), out);
-        Ok(())
-    }))
+    Ok(Box::new(move |row, out| values.write(array.get_physical_index(row), out)))
 }
 
 fn separate(at: usize, out: &mut Vec<u8>) {

@@ -12,11 +12,19 @@ fn values_have_the_text_of_arrow() {
             let theirs = ArrayFormatter::try_new(&array, &options).unwrap();
             let ours = Show::new(&array, null).unwrap();
             for row in 0..array.len() {
-                let (theirs, ours) = (theirs.value(row).try_to_string(), ours.text(row));
-                let told = |text: Result<String, arrow_schema::ArrowError>| {
-                    text.map_err(|e| e.to_string())
-                };
-                assert_eq!(told(ours), told(theirs), "{} at {row}", array.data_type());
+                let theirs = theirs.value(row).try_to_string();
+                let theirs = theirs.map_err(|e| e.to_string());
+                // What Arrow says in the middle of a text.
+                if theirs.as_ref().is_ok_and(|t| t.contains("ERROR: ") || t.contains("<invalid>")) {
+                    assert!(ours.told(row).contains(" (out of range)"));
+                    continue;
+                }
+                assert_eq!(
+                    ours.text(row).map_err(|e| e.to_string()),
+                    theirs,
+                    "{} at {row}",
+                    array.data_type()
+                );
             }
         }
     }
@@ -50,4 +58,14 @@ fn times_at_the_end_of_the_calendar_are_told_or_refused() {
         let show = Show::new(&ends, "").unwrap();
         assert_eq!([0, 1].map(|row| show.text(row).is_ok()), told, "{zone}");
     }
+}
+
+#[test]
+fn what_has_no_date_is_told_as_a_number() {
+    let times = arrow_array::TimestampSecondArray::from(vec![i64::MAX, 0]);
+    let show = Show::new(&times, "").unwrap();
+    assert_eq!(show.told(0), "9223372036854775807 (out of range)");
+    assert_eq!(show.told(1), "1970-01-01T00:00:00");
+    let days = arrow_array::Date32Array::from(vec![i32::MIN]);
+    assert_eq!(Show::new(&days, "").unwrap().told(0), "-2147483648 (out of range)");
 }

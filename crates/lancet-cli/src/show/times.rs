@@ -21,7 +21,7 @@ use chrono::{
     Timelike, Utc,
 };
 
-use super::{Value, unknown};
+use super::{OutOfRange, Value, unknown};
 
 /// Years that have four digits and no sign.
 const PLAIN_YEARS: std::ops::RangeInclusive<i32> = 0..=9_999;
@@ -76,24 +76,18 @@ where
             Some(zone) => zoned(instant, zone, out),
             None => local(instant, out),
         });
-        written.ok_or_else(|| {
-            let of = array.data_type();
-            ArrowError::CastError(format!("Failed to convert {value} to datetime for {of}"))
-        })
+        written.ok_or_else(|| out_of_range(value, "datetime", array))
     })
 }
 
 /// Values that `write` tells, or has no date or time for.
-fn temporal<T: ArrowPrimitiveType>(
+fn temporal<T: ArrowPrimitiveType<Native: Into<i64>>>(
     array: &PrimitiveArray<T>,
     write: impl Fn(T::Native, &mut Vec<u8>) -> Option<()> + 'static,
 ) -> Value<'_> {
     Box::new(move |row, out| {
         let value = array.value(row);
-        write(value, out).ok_or_else(|| {
-            let of = array.data_type();
-            ArrowError::CastError(format!("Failed to convert {value:?} to temporal for {of}"))
-        })
+        write(value, out).ok_or_else(|| out_of_range(value.into(), "temporal", array))
     })
 }
 
@@ -107,12 +101,17 @@ where
 {
     let array = array.as_primitive::<T>();
     Box::new(move |row, out| {
-        let _ = match duration(array.value(row)) {
-            Some(duration) => write!(out, "{duration}"), // a Vec takes everything
-            None => write!(out, "<invalid>"),
-        };
+        let value = array.value(row);
+        let duration = duration(value).ok_or_else(|| out_of_range(value, "duration", array))?;
+        let _ = write!(out, "{duration}"); // a Vec takes everything
         Ok(())
     })
+}
+
+fn out_of_range(number: i64, what: &str, array: &dyn Array) -> OutOfRange {
+    let of = array.data_type();
+    let error = ArrowError::CastError(format!("Failed to convert {number} to {what} for {of}"));
+    OutOfRange { number, error }
 }
 
 /// None where the time is none that a calendar has, though that of UTC is.

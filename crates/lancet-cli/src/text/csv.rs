@@ -1,8 +1,9 @@
 //! Rows as CSV.
 
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{DataType, Schema};
 
+use super::Refused;
 use crate::show::Show;
 
 /// The header line of a CSV file. Fails on the first column that CSV cannot hold.
@@ -25,15 +26,15 @@ pub fn header(schema: &Schema, delimiter: u8) -> Result<Vec<u8>, String> {
     Ok(text)
 }
 
-/// The rows of a batch, without a header line.
-pub fn rows(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, String> {
-    let schema = batch.schema();
-    let named = |at: usize, error: ArrowError| {
-        format!("column `{}` cannot be written as text: {error}", schema.field(at).name())
-    };
+/// The rows of a batch, without a header line. Errors count from `first_row`.
+pub fn rows(batch: &RecordBatch, delimiter: u8, first_row: u64) -> Result<Vec<u8>, String> {
+    lines(batch, delimiter).map_err(|refused| refused.told(batch, first_row))
+}
+
+fn lines(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, Refused> {
     let mut columns = Vec::with_capacity(batch.num_columns());
     for (at, array) in batch.columns().iter().enumerate() {
-        let show = Show::new(array.as_ref(), "").map_err(|e| named(at, e))?;
+        let show = Show::new(array.as_ref(), "").map_err(|e| Refused::of_column(at, e))?;
         columns.push((show, array.logical_nulls(), is_plain(array.data_type())));
     }
     let mut text = Vec::new();
@@ -46,7 +47,7 @@ pub fn rows(batch: &RecordBatch, delimiter: u8) -> Result<Vec<u8>, String> {
                 continue;
             }
             let start = text.len();
-            show.write(row, &mut text).map_err(|e| named(at, e))?;
+            show.write(row, &mut text).map_err(|e| Refused::of_value(at, row, e))?;
             if !plain {
                 quote(start, delimiter, &mut text);
             }

@@ -35,9 +35,15 @@ fn of<T: ArrowPrimitiveType, F: Float>(
 ) -> Value<'_> {
     let values: &[T::Native] = array.as_primitive::<T>().values();
     if values.iter().all(|value| widened(*value).into().is_finite()) {
-        Box::new(move |row, out| number(widened(values[row]), out))
+        Box::new(move |row, out| {
+            number(widened(values[row]), out);
+            Ok(())
+        })
     } else {
-        Box::new(move |row, out| named(widened(values[row]), out))
+        Box::new(move |row, out| {
+            named(widened(values[row]), out);
+            Ok(())
+        })
     }
 }
 

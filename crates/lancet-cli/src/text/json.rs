@@ -11,17 +11,27 @@ use arrow_array::{
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{ArrowError, DataType, Fields};
 
+use super::Refused;
 use super::floats::floats;
-use crate::show::{Show, hex, numbers};
+use crate::show::{OutOfRange, Show, hex, numbers};
 
 /// The rows of a batch as objects, one per line.
-pub fn lines(batch: &RecordBatch) -> Result<Vec<u8>, ArrowError> {
+pub(super) fn lines(batch: &RecordBatch) -> Result<Vec<u8>, Refused> {
     let schema = batch.schema();
-    let columns = fields(schema.fields(), batch.columns())?;
+    let mut columns = Vec::with_capacity(batch.num_columns());
+    for (at, (field, values)) in schema.fields().iter().zip(batch.columns()).enumerate() {
+        let values = Json::new(values.as_ref()).map_err(|e| Refused::of_column(at, e))?;
+        columns.push((key(field.name()), values));
+    }
     let mut text = Vec::new();
     for row in 0..batch.num_rows() {
-        object(&columns, row, &mut text);
-        text.push(b'\n');
+        text.push(b'{');
+        for (at, (name, values)) in columns.iter().enumerate() {
+            separate(at, &mut text);
+            text.extend_from_slice(name);
+            values.write(row, &mut text).map_err(|e| Refused::of_value(at, row, e))?;
+        }
+        text.extend_from_slice(b"}\n");
     }
     Ok(text)
 }
@@ -33,18 +43,18 @@ struct Json<'a> {
 }
 
 /// Writes a value that is not null.
-pub type Value<'a> = Box<dyn Fn(usize, &mut Vec<u8>) + 'a>;
+pub type Value<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> Result<(), OutOfRange> + 'a>;
 
 impl<'a> Json<'a> {
     fn new(array: &'a dyn Array) -> Result<Self, ArrowError> {
         Ok(Self { nulls: array.nulls(), value: value(array)? })
     }
 
-    fn write(&self, row: usize, out: &mut Vec<u8>) {
+    fn write(&self, row: usize, out: &mut Vec<u8>) -> Result<(), OutOfRange> {
         if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
             return null(row, out);
         }
-        (self.value)(row, out);
+        (self.value)(row, out)
     }
 }
 
@@ -53,7 +63,10 @@ fn value<'a>(array: &'a dyn Array) -> Result<Value<'a>, ArrowError> {
     macro_rules! texts {
         ($array:expr) => {{
             let array = $array;
-            Box::new(move |row, out| string(array.value(row), out))
+            Box::new(move |row, out| {
+                string(array.value(row), out);
+                Ok(())
+            })
         }};
     }
     macro_rules! bytes {
@@ -63,16 +76,21 @@ fn value<'a>(array: &'a dyn Array) -> Result<Value<'a>, ArrowError> {
                 out.push(b'"');
                 hex(array.value(row), out);
                 out.push(b'"');
+                Ok(())
             })
         }};
     }
     Ok(downcast_integer_array! {
-        array => Box::new(move |row, out| numbers::integer(array.value(row), out)),
+        array => Box::new(move |row, out| {
+            numbers::integer(array.value(row), out);
+            Ok(())
+        }),
         of @ (D::Float16 | D::Float32 | D::Float64) => floats(array).ok_or_else(|| unknown(of))?,
         D::Boolean => {
             let array = array.as_boolean();
             Box::new(move |row, out| {
                 out.extend_from_slice(if array.value(row) { b"true" } else { b"false" });
+                Ok(())
             })
         }
         D::Null => Box::new(null),
@@ -85,7 +103,7 @@ fn value<'a>(array: &'a dyn Array) -> Result<Value<'a>, ArrowError> {
         D::FixedSizeBinary(_) => bytes!(array.as_fixed_size_binary()),
         D::Decimal32(..) | D::Decimal64(..) | D::Decimal128(..) | D::Decimal256(..) => {
             let show = Show::new(array, "")?;
-            Box::new(move |row, out| show.write_or_tell(row, out))
+            Box::new(move |row, out| show.write(row, out))
         }
         D::List(_) => lists(array.as_list::<i32>())?,
         D::LargeList(_) => lists(array.as_list::<i64>())?,
@@ -94,7 +112,16 @@ fn value<'a>(array: &'a dyn Array) -> Result<Value<'a>, ArrowError> {
         D::FixedSizeList(..) => lists(array.as_fixed_size_list())?,
         D::Struct(of) => {
             let fields = fields(of, array.as_struct().columns())?;
-            Box::new(move |row, out| object(&fields, row, out))
+            Box::new(move |row, out| {
+                out.push(b'{');
+                for (at, (name, values)) in fields.iter().enumerate() {
+                    separate(at, out);
+                    out.extend_from_slice(name);
+                    values.write(row, out)?;
+                }
+                out.push(b'}');
+                Ok(())
+            })
         }
         D::Map(..) => maps(array.as_map())?,
         D::Dictionary(..) => downcast_dictionary_array! {
@@ -113,7 +140,12 @@ fn value<'a>(array: &'a dyn Array) -> Result<Value<'a>, ArrowError> {
         },
         other if other.is_temporal() => {
             let show = Show::new(array, "")?;
-            Box::new(move |row, out| times(&show, row, out))
+            Box::new(move |row, out| {
+                out.push(b'"');
+                show.write(row, out)?;
+                out.push(b'"');
+                Ok(())
+            })
         }
         other => return Err(unknown(other)),
     })
@@ -124,25 +156,14 @@ fn unknown(data_type: &DataType) -> ArrowError {
     ArrowError::JsonError(what)
 }
 
-fn null(_: usize, out: &mut Vec<u8>) {
+#[expect(clippy::unnecessary_wraps, reason = "it stands among those that fail")]
+fn null(_: usize, out: &mut Vec<u8>) -> Result<(), OutOfRange> {
     out.extend_from_slice(b"null");
+    Ok(())
 }
 
 fn string(text: &str, out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(out, text); // a Vec takes everything
-}
-
-/// A time that has no date is told in words, which may hold quotes.
-fn times(show: &Show<'_>, row: usize, out: &mut Vec<u8>) {
-    let start = out.len();
-    out.push(b'"');
-    match show.write(row, out) {
-        Ok(()) => out.push(b'"'),
-        Err(error) => {
-            out.truncate(start);
-            string(&format!("ERROR: {error}"), out);
-        }
-    }
 }
 
 fn lists<L: ListLikeArray>(array: &L) -> Result<Value<'_>, ArrowError> {
@@ -151,9 +172,10 @@ fn lists<L: ListLikeArray>(array: &L) -> Result<Value<'_>, ArrowError> {
         out.push(b'[');
         for (at, item) in array.element_range(row).enumerate() {
             separate(at, out);
-            items.write(item, out);
+            items.write(item, out)?;
         }
         out.push(b']');
+        Ok(())
     }))
 }
 
@@ -181,11 +203,12 @@ fn maps(array: &MapArray) -> Result<Value<'_>, ArrowError> {
         out.push(b'{');
         for (at, entry) in entries.enumerate() {
             separate(at, out);
-            keys.write(entry, out);
+            keys.write(entry, out)?;
             out.push(b':');
-            values.write(entry, out);
+            values.write(entry, out)?;
         }
         out.push(b'}');
+        Ok(())
     }))
 }
 
@@ -194,23 +217,19 @@ fn fields<'a>(
     fields: &Fields,
     columns: &'a [ArrayRef],
 ) -> Result<Vec<(Vec<u8>, Json<'a>)>, ArrowError> {
-    let named = fields.iter().zip(columns).map(|(field, values)| {
-        let mut name = Vec::with_capacity(field.name().len() + 3);
-        string(field.name(), &mut name);
-        name.push(b':');
-        Ok((name, Json::new(values.as_ref())?))
-    });
+    let named = fields
+        .iter()
+        .zip(columns)
+        .map(|(field, values)| Ok((key(field.name()), Json::new(values.as_ref())?)));
     named.collect()
 }
 
-fn object(fields: &[(Vec<u8>, Json<'_>)], row: usize, out: &mut Vec<u8>) {
-    out.push(b'{');
-    for (at, (name, values)) in fields.iter().enumerate() {
-        separate(at, out);
-        out.extend_from_slice(name);
-        values.write(row, out);
-    }
-    out.push(b'}');
+/// The name of a field, with what stands behind it.
+fn key(name: &str) -> Vec<u8> {
+    let mut key = Vec::with_capacity(name.len() + 3);
+    string(name, &mut key);
+    key.push(b':');
+    key
 }
 
 fn separate(at: usize, out: &mut Vec<u8>) {

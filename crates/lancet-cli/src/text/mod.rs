@@ -17,9 +17,10 @@ mod json_tests;
 use std::io::Write;
 
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{ArrowError, DataType, Schema};
 
 use crate::format::{Compression, Format};
+use crate::show::OutOfRange;
 use crate::{terminal, time_zones};
 
 /// Turns batches into the text of a file.
@@ -52,10 +53,10 @@ impl TextEncoder {
         let text = match self.format {
             Format::Csv | Format::Tsv => {
                 self.warn_of_null(&batch);
-                csv::rows(&batch, delimiter(self.format))?
+                csv::rows(&batch, delimiter(self.format), self.rows)?
             }
-            Format::Json => self.items(&json_lines(&batch)?),
-            _ => json_lines(&batch)?,
+            Format::Json => self.items(&json_lines(&batch, self.rows)?),
+            _ => json_lines(&batch, self.rows)?,
         };
         self.rows += batch.num_rows() as u64;
         Ok(text)
@@ -171,8 +172,42 @@ fn delimiter(format: Format) -> u8 {
 }
 
 /// The rows of a batch as JSON objects, one per line. Nulls are written, so that every line has every column.
-pub fn json_lines(batch: &RecordBatch) -> Result<Vec<u8>, String> {
-    json::lines(batch).map_err(|error| error.to_string())
+/// `first_row` is what errors count from.
+pub fn json_lines(batch: &RecordBatch, first_row: u64) -> Result<Vec<u8>, String> {
+    json::lines(batch).map_err(|refused| refused.told(batch, first_row))
+}
+
+/// What cannot be written as text.
+#[derive(Debug)]
+struct Refused {
+    /// The place of its column.
+    column: usize,
+    /// The row in its batch, if it is a single value.
+    row: Option<usize>,
+    error: ArrowError,
+}
+
+impl Refused {
+    fn of_column(column: usize, error: ArrowError) -> Self {
+        Self { column, row: None, error }
+    }
+
+    fn of_value(column: usize, row: usize, error: OutOfRange) -> Self {
+        Self { column, row: Some(row), error: error.into() }
+    }
+
+    fn told(self, batch: &RecordBatch, first_row: u64) -> String {
+        let schema = batch.schema();
+        let (name, error) = (schema.field(self.column).name(), self.error);
+        match self.row {
+            None => format!("column `{name}` cannot be written as text: {error}"),
+            Some(row) => format!(
+                "column `{name}`, row {}, cannot be written as text: {error}; leave the column out, or write Lance, \
+                 Arrow or Parquet",
+                first_row + row as u64
+            ),
+        }
+    }
 }
 
 #[cfg(test)]

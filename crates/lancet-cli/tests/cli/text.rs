@@ -318,3 +318,41 @@ fn endless_records_end() {
     assert!(message.starts_with("bomb.csv.zst: the record at line "), "{message}");
     assert!(message.ends_with("is a quote not closed?"), "{message}");
 }
+
+#[test]
+fn times_without_a_date_are_shown_and_not_exported() {
+    use arrow_array::{ArrayRef, DictionaryArray, Int8Array, RecordBatch, TimestampSecondArray};
+    use std::sync::Arc;
+
+    let dir = Dir::new("text-no-date");
+    let times: ArrayRef = Arc::new(TimestampSecondArray::from(vec![0, i64::MAX, 60]));
+    let keys = Int8Array::from(vec![0, 1, 2]);
+    let packed: ArrayRef = Arc::new(DictionaryArray::new(keys, times.clone()));
+    for (name, column) in [("times", times), ("packed", packed)] {
+        let batch = RecordBatch::try_from_iter([("at", column)]).unwrap();
+        let mut writer =
+            arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+        writer.write(&batch).unwrap();
+        dir.write(&format!("{name}.arrows"), writer.into_inner().unwrap());
+        for to in ["--format csv", "--format jsonl", "-o out.tsv", "-o out.json"] {
+            let message = dir.lancet(&format!("cat {name}.arrows {to}")).failed();
+            assert!(message.contains("column `at`, row 1, cannot be written"), "{message}");
+            assert!(message.contains("9223372036854775807"), "{message}");
+        }
+        let shown = dir.lancet(&format!("cat {name}.arrows")).ok();
+        assert!(shown.contains("9223372036854775807 (out of range)"), "{shown}");
+        assert!(shown.contains("1970-01-01T00:00:00 "), "{shown}");
+        assert!(shown.contains("1970-01-01T00:01:00 "), "{shown}");
+    }
+    let many = (0..100_000).map(|row| if row == 1 { i64::MAX } else { row });
+    let many: ArrayRef = Arc::new(TimestampSecondArray::from_iter_values(many));
+    let batch = RecordBatch::try_from_iter([("at", many)]).unwrap();
+    let file = std::fs::File::create(dir.path("times.arrows")).unwrap();
+    let mut writer = arrow_ipc::writer::StreamWriter::try_new(file, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    dir.lancet("convert times.arrows times.lance").ok();
+    assert!(dir.lancet("stats times.lance").ok().contains("(out of range)"));
+    let json = dir.lancet("stats times.lance --json").ok();
+    assert!(json.contains("9223372036854775807"), "{json}");
+}
