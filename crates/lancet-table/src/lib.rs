@@ -207,6 +207,8 @@ mod model_tests;
 #[cfg(test)]
 mod race_tests;
 #[cfg(test)]
+mod read_tests;
+#[cfg(test)]
 mod shape_fault_tests;
 #[cfg(test)]
 mod simulated;

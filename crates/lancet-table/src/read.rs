@@ -227,7 +227,10 @@ impl<S: Storage> Reads<S> {
                 *array = Some(values);
             }
         }
-        let arrays = arrays.into_iter().map(|array| array.ok_or_else(missing));
+        let schema = columns.schema();
+        let arrays = arrays.into_iter().zip(schema.fields()).map(|(array, field)| {
+            array.ok_or_else(|| self.snapshot.problem(fragment, unread(field.name())))
+        });
         let arrays = arrays.collect::<Result<_>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(len));
         RecordBatch::try_new_with_options(columns.schema(), arrays, &options)
@@ -254,9 +257,12 @@ impl<S: Storage> Reads<S> {
         let mut inputs: Vec<Inputs> = vec![Vec::new(); columns.nodes().len()];
         for (input, (file, batch)) in read.iter().enumerate() {
             let mut arrays = batch.columns().iter().cloned();
-            for (part, inputs) in plan.parts.iter().zip(&mut inputs) {
+            for ((part, inputs), node) in plan.parts.iter().zip(&mut inputs).zip(columns.nodes()) {
                 if has_input(part, input) {
-                    inputs.push((input, arrays.next().ok_or_else(missing)?));
+                    let array = arrays.next().ok_or_else(|| {
+                        self.snapshot.problem(fragment, unread(node.field.name()))
+                    })?;
+                    inputs.push((input, array));
                 }
             }
             let is_left = arrays.next().is_some();
@@ -275,7 +281,8 @@ impl<S: Storage> Reads<S> {
         }
         let mut bytes = Vec::with_capacity(blobs.len());
         for (input, descriptions) in blobs {
-            let (file, _) = read.get(input).ok_or_else(missing)?;
+            let file = read.get(input).map(|(file, _)| file);
+            let file = file.ok_or_else(|| failed(Problem::corrupt("its blobs are in no file")))?;
             let (storage, limit) = (&self.files.storage, self.memory_limit);
             bytes.push(blobs::read_all(storage, file, &descriptions, limit).await?);
         }
@@ -362,6 +369,7 @@ fn has_input(part: &Part, input: usize) -> bool {
     }
 }
 
-fn missing() -> Error {
-    Error::invalid("a column that was asked for was not read")
+/// Fields of one fragment that the manifest says lie in one column, or in none.
+fn unread(field: &str) -> Problem {
+    Problem::corrupt(format!("field `{field}` has no column of its own in its data files"))
 }

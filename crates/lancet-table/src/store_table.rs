@@ -22,7 +22,7 @@ use crate::options::{At, TableOptions};
 use crate::refs::{Branch, Tag};
 use crate::store::Store;
 use crate::store_scan::StoreScan;
-use crate::take::{Wanted, grouped, in_order};
+use crate::take::{Held, Wanted, grouped, in_order};
 use crate::together;
 use crate::transaction::Transaction;
 
@@ -184,9 +184,10 @@ impl StoreTable {
         columns: &TableProjection,
     ) -> Result<RecordBatch> {
         let (groups, positions) = grouped(&wanted);
+        let held = &Held::by_take(&self.at.reads);
         let reads = groups.into_iter().map(|group| async move {
             let rows = Rows::List(group.offsets);
-            self.at.reads.read(group.place, columns, &rows).await
+            held.add(self.at.reads.read(group.place, columns, &rows).await?)
         });
         let batches = together::all(reads).await?;
         in_order(batches, &positions, columns)

@@ -1,6 +1,9 @@
 //! Rows by their numbers, ids and addresses.
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use lancet::Rows;
 
 use crate::columns::{TableColumns, TableProjection};
@@ -58,6 +61,7 @@ impl Table {
         let (groups, positions) = grouped(&wanted);
         let mut batches = Vec::with_capacity(groups.len());
         let mut groups = groups.into_iter();
+        let held = Arc::new(Held::by_take(&self.at.reads));
         loop {
             let some: Vec<Group> = groups.by_ref().take(TOGETHER).collect();
             if some.is_empty() {
@@ -68,9 +72,10 @@ impl Table {
                 self.at.reads.announce_rows(&some, columns);
             }
             let threads = if some.len() < PARALLEL_FRAGMENTS { 1 } else { self.at.reads.threads };
-            let (reads, wanted) = (self.at.reads.clone(), columns.clone());
+            let (reads, wanted, held) = (self.at.reads.clone(), columns.clone(), held.clone());
             let read = move |group: Group| {
-                Ok(ready(reads.read(group.place, &wanted, &Rows::List(group.offsets))))
+                let batch = ready(reads.read(group.place, &wanted, &Rows::List(group.offsets)));
+                Ok(batch.and_then(|batch| held.add(batch)))
             };
             for batch in lancet::in_parallel(threads, some, read)? {
                 batches.push(batch?);
@@ -121,6 +126,32 @@ impl<S: Storage> Reads<S> {
             }
         }
         Ok(wanted)
+    }
+}
+
+/// The memory that a take holds: that of all fragments together.
+pub(crate) struct Held {
+    file: String,
+    limit: u64,
+    bytes: AtomicU64,
+}
+
+impl Held {
+    pub(crate) fn by_take<S: Storage>(reads: &Reads<S>) -> Self {
+        let file = reads.snapshot.manifest.file.clone();
+        Self { file, limit: reads.memory_limit, bytes: AtomicU64::new(0) }
+    }
+
+    /// Counts rows that were read.
+    pub(crate) fn add(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let sizes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size());
+        let bytes = sizes.map(|size| size.unwrap_or(0) as u64).fold(0, u64::saturating_add);
+        let needed = self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        if needed > self.limit {
+            let (file, limit) = (self.file.clone(), self.limit);
+            return Err(Error::Limit { file, needed, limit, option: "memory_limit" });
+        }
+        Ok(batch)
     }
 }
 

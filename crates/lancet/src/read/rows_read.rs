@@ -15,7 +15,7 @@ use super::arrays::ArrayRead;
 use super::columns::{FileColumns, MissingColumns};
 use super::file::OpenFile;
 use super::layouts::{LayoutRead, LongValues};
-use super::order::{in_order, sort};
+use super::order::{claim_repeated, in_order, sort};
 use super::projection::Projection;
 use super::request::Machine;
 use super::steps::unfinished;
@@ -128,7 +128,9 @@ impl RowsRead {
             Stage::Arrays(read) => read.finish(),
             Stage::Metadata(_) | Stage::Failed => Err(unfinished()),
         };
-        in_order(self.file.named(batch)?, self.order, &self.file.pool)
+        let batch = self.file.named(batch)?;
+        claim_repeated(std::slice::from_ref(&batch), self.order.as_ref(), &self.budget)?;
+        in_order(batch, self.order, &self.file.pool)
     }
 
     /// The long values of the round; see [`LayoutRead::long_values`].

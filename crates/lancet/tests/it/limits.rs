@@ -115,6 +115,36 @@ fn rows_that_fit_once_but_not_twice() {
 }
 
 #[test]
+fn rows_that_are_asked_for_very_often() {
+    use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, Int64Array, ListArray};
+    let text = |i: usize| format!("{i:02}").repeat(500);
+    let bytes: ArrayRef = Arc::new(BinaryArray::from_iter_values((0..10).map(text)));
+    let vectors = FixedSizeListArray::from_iter_primitive::<arrow_array::types::Int64Type, _, _>(
+        (0..10).map(|i| Some((0..100).map(move |j| Some(i * j)))),
+        100,
+    );
+    let lists = ListArray::from_iter_primitive::<arrow_array::types::Int64Type, _, _>(
+        (0..10).map(|i| Some((0..100 + i).map(Some))),
+    );
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..10));
+    for (column, row_bytes) in
+        [(bytes, 1_000), (Arc::new(vectors) as ArrayRef, 800), (Arc::new(lists), 800), (numbers, 8)]
+    {
+        let batch = RecordBatch::try_from_iter([("x", column)]).unwrap();
+        let options = WriteOptions::default();
+        let mut writer = FileWriter::new(Vec::new(), batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        let file = writer.finish_into().unwrap().1;
+        let options = ReadOptions::default().with_memory_limit(1 << 20);
+        let reader = FileReader::from_bytes(file, options).unwrap();
+        let fits = (1 << 19) / row_bytes;
+        assert_eq!(reader.take(&vec![5; fits]).unwrap().num_rows(), fits);
+        assert_limit(reader.take(&vec![5; fits * 4]), "memory_limit");
+        assert_limit(reader.take(&[5, 6].repeat(fits * 2)), "memory_limit");
+    }
+}
+
+#[test]
 fn pages_that_share_their_bytes() {
     // 2,000 pages of 6 rows, all made of the same 3 KB.
     let mut forged = parts("chunks_across_rows_v22");

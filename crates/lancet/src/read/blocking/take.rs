@@ -13,7 +13,7 @@ use super::FileReader;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::parallel::in_parallel;
-use crate::read::order::{put_together, sort};
+use crate::read::order::{claim_repeated, put_together, sort};
 use crate::read::projection::Projection;
 use crate::read::request::Machine;
 use crate::read::rows_read::{RowsRead, check_rows};
@@ -119,6 +119,7 @@ impl FileReader {
         if sizes.fold(0, usize::saturating_add) as u64 > budget.left() {
             return Ok(None);
         }
+        claim_repeated(&parts, order.as_ref(), &budget)?;
         put_together(&columns.schema(), &parts, order, &self.file.pool).map(Some)
     }
 
