@@ -141,24 +141,28 @@ impl TableProjection {
 
     /// The fields and columns with these names.
     pub(crate) fn named<S: AsRef<str>>(schema: &TableSchema, names: &[S]) -> Result<Self> {
-        let mut wanted: Vec<(usize, Wanted)> = Vec::new();
+        let mut known = FieldNames::default();
+        let mut wanted = Children::default();
         let mut columns: Vec<Column> = Vec::new();
+        let mut row_columns: Vec<RowColumn> = Vec::new();
         for name in names {
             let name = name.as_ref();
-            let Some(path) = find(&schema.nodes, name) else {
+            let Some(path) = known.find(&schema.nodes, name) else {
                 let column = RowColumn::named(name).ok_or_else(|| unknown(&schema.nodes, name))?;
-                if !columns.contains(&Column::Row(column)) {
+                if !row_columns.contains(&column) {
+                    row_columns.push(column);
                     columns.push(Column::Row(column));
                 }
                 continue;
             };
-            let known = wanted.len();
+            let before = wanted.list.len();
             want(&mut wanted, &path);
-            if wanted.len() > known {
-                columns.push(Column::Field(known));
+            if wanted.list.len() > before {
+                columns.push(Column::Field(before));
             }
         }
         let nodes = wanted
+            .list
             .iter()
             .filter_map(|(place, wanted)| schema.nodes.get(*place).map(|node| keep(node, wanted)));
         Ok(Self::new(nodes.collect(), columns, schema.arrow.metadata().clone(), false))
@@ -175,17 +179,25 @@ impl fmt::Debug for TableProjection {
 /// What is wanted of a field.
 enum Wanted {
     All,
-    /// Children by place, in the order asked for.
-    Some(Vec<(usize, Wanted)>),
+    Some(Children),
 }
 
-fn want(wanted: &mut Vec<(usize, Wanted)>, path: &[usize]) {
+/// Some children of a field by place, in the order asked for.
+#[derive(Default)]
+struct Children {
+    list: Vec<(usize, Wanted)>,
+    /// Where each of them is in the list: there may be very many.
+    places: HashMap<usize, usize>,
+}
+
+fn want(wanted: &mut Children, path: &[usize]) {
     let Some((&first, rest)) = path.split_first() else { return };
-    let place = wanted.iter().position(|(known, _)| *known == first).unwrap_or_else(|| {
-        wanted.push((first, Wanted::Some(Vec::new())));
-        wanted.len().saturating_sub(1)
+    let Children { list, places } = wanted;
+    let place = *places.entry(first).or_insert_with(|| {
+        list.push((first, Wanted::Some(Children::default())));
+        list.len().saturating_sub(1)
     });
-    let Some((_, entry)) = wanted.get_mut(place) else { return };
+    let Some((_, entry)) = list.get_mut(place) else { return };
     match entry {
         Wanted::All => {}
         whole if rest.is_empty() => *whole = Wanted::All,
@@ -200,7 +212,7 @@ fn keep(node: &Node, wanted: &Wanted) -> Node {
         // Packed structs are read whole, and a map needs its keys and values.
         Wanted::Some(_) if matches!(node.kind, Kind::PackedStruct | Kind::Map) => node.clone(),
         Wanted::Some(children) => {
-            let kept = children.iter().filter_map(|(place, wanted)| {
+            let kept = children.list.iter().filter_map(|(place, wanted)| {
                 node.children.get(*place).map(|child| keep(child, wanted))
             });
             node.with_children(kept.collect())
@@ -208,26 +220,47 @@ fn keep(node: &Node, wanted: &Wanted) -> Node {
     }
 }
 
-/// Places from the top down to the field called `name`.
-pub(crate) fn find(nodes: &[Node], name: &str) -> Option<Vec<usize>> {
-    if let Some(place) = nodes.iter().position(|node| node.field.name() == name) {
-        return Some(vec![place]);
+/// The places of fields by their names, of every field in which one was looked for: there may be very many.
+#[derive(Default)]
+struct FieldNames<'a>(HashMap<*const Node, HashMap<&'a str, usize>>);
+
+impl<'a> FieldNames<'a> {
+    /// Places from the top down to the field called `name`.
+    fn find(&mut self, nodes: &'a [Node], name: &str) -> Option<Vec<usize>> {
+        let known = self.0.entry(nodes.as_ptr()).or_insert_with(|| {
+            // Of fields with the same name the first is meant.
+            let fields = nodes.iter().enumerate().rev();
+            fields.map(|(place, node)| (node.field.name().as_str(), place)).collect()
+        });
+        if let Some(place) = known.get(name) {
+            return Some(vec![*place]);
+        }
+        let mut above: Vec<(usize, &str)> = name
+            .match_indices('.')
+            .filter_map(|(dot, _)| {
+                Some((*known.get(name.get(..dot)?)?, name.get(dot.saturating_add(1)..)?))
+            })
+            .collect();
+        above.sort_unstable();
+        above
+            .into_iter()
+            .find_map(|(place, rest)| prepend(place, self.find_below(nodes.get(place)?, rest)?))
     }
-    let below = |(place, node): (usize, &Node)| {
-        let rest = name.strip_prefix(node.field.name().as_str())?.strip_prefix('.')?;
-        prepend(place, find_below(node, rest)?)
-    };
-    nodes.iter().enumerate().find_map(below)
+
+    fn find_below(&mut self, node: &'a Node, name: &str) -> Option<Vec<usize>> {
+        let named = self.find(&node.children, name);
+        match (node.kind, node.children.first()) {
+            (Kind::List | Kind::LargeList | Kind::Map | Kind::FixedSizeList, Some(child)) => {
+                named.or_else(|| prepend(0, self.find_below(child, name)?))
+            }
+            _ => named,
+        }
+    }
 }
 
-fn find_below(node: &Node, name: &str) -> Option<Vec<usize>> {
-    let named = find(&node.children, name);
-    match (node.kind, node.children.first()) {
-        (Kind::List | Kind::LargeList | Kind::Map | Kind::FixedSizeList, Some(child)) => {
-            named.or_else(|| prepend(0, find_below(child, name)?))
-        }
-        _ => named,
-    }
+/// Places from the top down to the field called `name`.
+pub(crate) fn find(nodes: &[Node], name: &str) -> Option<Vec<usize>> {
+    FieldNames::default().find(nodes, name)
 }
 
 fn prepend(place: usize, mut path: Vec<usize>) -> Option<Vec<usize>> {
