@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use lancet::ReadOptions;
 
 use crate::manifest::Limits;
+use crate::paths::lies_in;
 
 /// Which version of a table is meant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -129,10 +130,10 @@ impl TableOptions {
 
     /// Where a recorded folder may be read, if it may.
     pub(crate) fn allowed(&self, recorded: &Path) -> Option<PathBuf> {
-        let moved = self
-            .bases
-            .iter()
-            .find_map(|(from, to)| recorded.strip_prefix(from).ok().map(|below| to.join(below)));
+        let moved =
+            self.bases.iter().filter(|(from, _)| lies_in(recorded, from)).find_map(|(from, to)| {
+                recorded.strip_prefix(from).ok().map(|below| to.join(below))
+            });
         moved.or_else(|| self.any_base.then(|| recorded.to_owned()))
     }
 }

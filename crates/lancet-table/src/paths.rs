@@ -88,7 +88,7 @@ fn resolve(
         return Ok(allowed);
     }
     // What lies in the table itself may be read.
-    let inside = |folder: &Path| !steps_up && recorded.starts_with(folder);
+    let inside = |folder: &Path| !steps_up && lies_in(recorded, folder);
     if inside(root) || main.is_some_and(inside) {
         return Ok(recorded.to_owned());
     }
@@ -100,6 +100,13 @@ fn resolve(
          `TableOptions::with_base` if you trust its writer",
         base.path.escape_debug()
     ))
+}
+
+/// Whether a path lies in a folder. The folder without a name is the current one: all names begin with its name, and only
+/// relative ones lie in it.
+pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
+    let is_here = folder.as_os_str().is_empty();
+    path.starts_with(folder) && (!is_here || !path.has_root() && path.is_relative())
 }
 
 /// A base of a branch that was moved together with its table. The last base without a name is the main table, one with
@@ -155,6 +162,22 @@ mod tests {
         assert_eq!(resolved(&base(0, None, "/old/a"), "/t", None, &moved).unwrap(), "/new/a");
         assert_eq!(resolved(&base(0, None, "/t/tree/x"), "/t", None, &none).unwrap(), "/t/tree/x");
         assert_eq!(resolved(&base(0, None, "/t/../etc"), "/t", None, &none), None);
+    }
+
+    #[test]
+    fn only_relative_folders_lie_in_the_current_one() {
+        let none = TableOptions::default();
+        assert_eq!(resolved(&base(0, None, "/etc"), "", None, &none), None);
+        let other = base(0, Some("y"), "/etc");
+        assert_eq!(resolved(&other, "tree/x", Some("x"), &none), None);
+        assert_eq!(resolved(&base(0, None, "../etc"), "", None, &none), None);
+        assert_eq!(resolved(&base(0, None, "tree/x"), "", None, &none).unwrap(), "tree/x");
+        assert_eq!(resolved(&base(0, None, ""), "/t", None, &none), None);
+        let here = TableOptions::default().with_base("");
+        assert_eq!(resolved(&base(0, None, "/etc"), "/t", None, &here), None);
+        assert_eq!(resolved(&base(0, None, "etc"), "/t", None, &here).unwrap(), "etc");
+        let moved = TableOptions::default().with_moved_base("", "/new");
+        assert_eq!(resolved(&base(0, None, "/etc"), "/t", None, &moved), None);
     }
 
     #[test]
