@@ -183,7 +183,6 @@ impl Storage for Store {
         }
     }
 
-    /// An object that a store has taken stays.
     /// What a store has taken stays.
     async fn sync(&self, _: &mut Unsynced) -> Result<()> {
         Ok(())
