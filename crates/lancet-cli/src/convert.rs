@@ -24,11 +24,12 @@ Examples:
   lancet convert 'lance/*.lance' text/ --to csv --skip-existing
   zcat orders.csv.gz | lancet convert - orders.lance --from csv
   lancet convert orders.lance - --to jsonl | head -3
-  lancet convert s3://bucket/orders.parquet orders.lance
+  lancet convert s3://bucket/orders.parquet orders.lance    (cloud)
   lancet convert orders.csv.gz orders.lance --types zip=string,price=decimal(10,2)
   lancet convert old.lance new.lance --format-version 2.1
   lancet convert orders.csv orders.lance --profile small --explain
   lancet convert orders.csv orders.lance --set address.city.compression=zstd
+(cloud): a build with the feature `cloud`; `lancet --version` tells.
 
 Endings: .lance, .arrow .feather (IPC file), .arrows (IPC stream), .parquet .pq, .csv .tsv,
 .json .jsonl .ndjson; behind those of text also .gz and .zst

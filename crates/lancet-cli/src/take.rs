@@ -17,8 +17,9 @@ Examples:
   lancet take orders.lance --rows 5,9,2
   lancet take orders.lance --rows 7,100..110 --columns id,price --format csv
   lancet take orders.lance --rows 0,299999 -o ends.jsonl
-  lancet take s3://bucket/orders.lance --rows 7
-  lancet take cities.lance/ --row-ids 7,12 --tag released     a table";
+  lancet take s3://bucket/orders.lance --rows 7           (cloud)
+  lancet take cities.lance/ --row-ids 7,12 --tag released     a table
+(cloud): a build with the feature `cloud`; `lancet --version` tells.";
 
 /// What to take.
 #[derive(Debug, clap::Args)]

@@ -23,9 +23,10 @@ Examples:
   lancet table add-column cities.lance --name country --value CH
   lancet table add-column cities.lance --name zip --value 3000 --type string
   lancet table add-column cities.lance --name mayor --null --type string
-  lancet table add-column cities.lance --name density --expr \"population / area\"
-  lancet table add-column cities.lance --name key --expr \"upper(country || name)\" --type string
+  lancet table add-column cities.lance --name density --expr \"population / area\"                  (SQL)
+  lancet table add-column cities.lance --name key --expr \"upper(country || name)\" --type string    (SQL)
   lancet table add-column cities.lance --values embeddings.arrow
+(SQL): a build with the feature `sql`; `lancet --version` tells.
 
 An expression is SQL over the columns of a row, whose names are taken as they are written. A file of
 values has one row for each row of the table, in the order of `lancet cat`, and the new columns.

@@ -21,10 +21,11 @@ Examples:
   lancet table delete cities.lance --where \"country = 'CH' AND population < 1000\"
   lancet table delete cities.lance --where \"founded < '1900-01-01' OR mayor IS NULL\"
   lancet table delete cities.lance --where \"address.zip IN ('3000', '3001')\" -m 'duplicates'
-  lancet table delete cities.lance --where \"lower(name) LIKE 'test%' OR population % 10 = 7\"
+  lancet table delete cities.lance --where \"lower(name) LIKE 'test%' OR population % 10 = 7\"  (SQL)
   lancet table delete cities.lance --rows 0,7,100..110
   lancet table delete cities.lance --row-ids 17,4
   lancet table restore cities.lance --version 3        takes it back
+(SQL): a build with the feature `sql`; `lancet --version` tells.
 
 Names of columns are taken as they are written. Rows for which a condition is null stay. For
 conditions with other tables in them there is `lancet sql \"DELETE FROM 'cities.lance' WHERE ...\"`.

@@ -32,11 +32,12 @@ Examples:
   lancet table create cities.lance 'part-*.csv' --stable-row-ids
   lancet table append cities.lance more.parquet
   lancet table delete cities.lance --where \"country = 'CH' AND population < 1000\"
-  lancet table update cities.lance --set \"population = population + 1\" --where \"name = 'Bern'\"
+  lancet table update cities.lance --set \"population = population + 1\" --where \"name = 'Bern'\"  (SQL)
   lancet table merge cities.lance census.csv --on country,name
   lancet table tag cities.lance census-2024
   lancet table compact cities.lance
   lancet table cleanup cities.lance --older-than 30d --dry-run
+(SQL): a build with the feature `sql`; `lancet --version` tells.
 
 `lancet table VERB --help` has the options and examples of a verb. `lancet versions TABLE` shows
 the history; `lancet cat TABLE --version 3` reads an older version.

@@ -25,7 +25,8 @@ Examples:
   lancet table update cities.lance --set mayor=null --where \"founded < '1900-01-01'\"
   lancet table update cities.lance --set \"country='CH'\" --set population=0 --where \"country = 'Swiss'\"
   lancet table update cities.lance --set checked=false --all
-  lancet table update cities.lance --set \"population = population + 1\" --where \"lower(name) = 'bern'\"
+  lancet table update cities.lance --set \"population = population + 1\" --where \"lower(name) = 'bern'\"  (SQL)
+(SQL): a build with the feature `sql`; `lancet --version` tells.
 
 Values are numbers, texts in single quotes (dates and times too), true, false and null; with SQL, all
 expressions over the values that a row has before, which are cast to the type of the column. Names

@@ -110,3 +110,34 @@ fn wrong_usage_is_code_2() {
     let version = usage("analyze a.csv --format-version 2.0");
     assert!(version.contains("2.0 leaves no choice; choose 2.1 or 2.2"), "{version}");
 }
+
+/// Examples that not every build can run say so.
+#[test]
+fn examples_name_the_features_that_they_need() {
+    let dir = Dir::new("help-features");
+    let mut marked = 0;
+    for args in [
+        "convert",
+        "cat",
+        "take",
+        "stats",
+        "table",
+        "table delete",
+        "table update",
+        "table add-column",
+        "table merge",
+    ] {
+        let help = dir.lancet(&format!("{args} --help")).ok();
+        for line in help.lines().filter(|line| line.starts_with("  lancet ")) {
+            let needs_sql = ["lower(", "upper(", " = population + 1", "--expr"];
+            let (mark, is_needed) = match line.contains("://") {
+                true => ("(cloud)", true),
+                false => ("(SQL)", needs_sql.iter().any(|words| line.contains(words))),
+            };
+            assert_eq!(line.ends_with(mark), is_needed, "{args}: {line}");
+            marked += usize::from(is_needed);
+            assert!(!is_needed || help.contains(&format!("{mark}: a build with the feature")));
+        }
+    }
+    assert_eq!(marked, 7);
+}
