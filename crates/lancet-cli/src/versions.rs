@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use chrono::DateTime;
-use lancet_table::{At, Branch, Manifest, Operation, Table, TableOptions, Tag};
+use lancet_table::{At, Branch, Manifest, Operation, TableOptions, Tag};
 use serde_json::{Value, json};
 
 use crate::error::{Error, InFile, Result};
 use crate::lines::{Report, Width};
-use crate::places::Place;
+use crate::places::{Place, open_table};
 use crate::table::Grid;
 use crate::units;
 
@@ -57,7 +57,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let Place::Disk(folder) = Place::of(&args.table)? else {
         return Err(Error::new("only tables on disk are read by this program").about(&args.table));
     };
-    let table = Table::open_with(folder, options).in_file(&args.table)?;
+    let table = open_table(&folder, options)?;
     let tags = table.tags().in_file(&args.table)?;
     let branches = table.branches().in_file(&args.table)?;
     let mut lines = Vec::with_capacity(table.versions().len());

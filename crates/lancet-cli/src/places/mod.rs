@@ -20,7 +20,7 @@ pub use format::FormatName;
 pub use patterns::expand;
 pub use remote::Remote;
 pub use table::{
-    BranchArgs, InTable, InputTable, TableArgs, VersionArgs, refuse_file, table_folder,
+    BranchArgs, InTable, InputTable, TableArgs, VersionArgs, open_table, refuse_file, table_folder,
 };
 pub use target::{Bytes, Closed, Target};
 pub use temporary::Temporary;

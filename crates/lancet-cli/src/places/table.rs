@@ -8,7 +8,7 @@ use lancet_table::{At, Table, TableColumns, TableOptions};
 
 use super::Place;
 use crate::error::{Error, InFile, Result};
-use crate::format::is_table;
+use crate::format::{Format, is_table};
 use crate::input::{Input, Selection, batch_rows};
 use crate::versions;
 
@@ -57,7 +57,7 @@ impl VersionArgs {
 
     /// Opens the table in a folder, with options for its data files.
     pub fn open_with(&self, folder: &Path, read: ReadOptions) -> Result<Table> {
-        open(folder, self.options(read))
+        open_table(folder, self.options(read))
     }
 
     /// Whether one version is named, not only a branch.
@@ -107,7 +107,7 @@ pub struct TableArgs {
 impl TableArgs {
     /// Opens the table in a folder.
     pub fn open(&self, folder: &Path, read: ReadOptions) -> Result<InputTable> {
-        let table = open(folder, self.version.options(read))?;
+        let table = open_table(folder, self.version.options(read))?;
         let ids = self.with_row_id.then_some("_rowid");
         let addresses = self.with_row_address.then_some("_rowaddr");
         Ok(InputTable { table, more: ids.into_iter().chain(addresses).collect() })
@@ -120,7 +120,17 @@ fn moved(base: &Path) -> Option<(&str, &str)> {
 }
 
 /// Opens a table; what the library calls its options are those of the program here.
-fn open(folder: &Path, options: TableOptions) -> Result<Table> {
+pub fn open_table(folder: &Path, options: TableOptions) -> Result<Table> {
+    if folder.metadata().is_ok_and(|found| !found.is_dir()) {
+        return Err(Error::new(format!(
+            "is {}, not the folder of a table; its rows: lancet cat {}; a table of them: \
+             lancet table create FOLDER {}",
+            kind_of(folder),
+            folder.display(),
+            folder.display()
+        ))
+        .about(folder));
+    }
     Table::open_with(folder, options).in_table(folder)
 }
 
@@ -145,10 +155,27 @@ impl<T> InTable<T> for lancet_table::Result<T> {
 pub fn refuse_file(path: &Path) -> Result<()> {
     match Place::of(path)? {
         Place::Disk(disk) if disk.is_dir() || !disk.exists() => Ok(()),
-        _ => Err(Error::Usage(format!(
-            "{}: is no table, so it has no versions, tags, branches and row ids",
-            path.display()
-        ))),
+        place => {
+            let kind = match &place {
+                Place::Disk(disk) => kind_of(disk),
+                Place::Standard => "standard input".into(),
+                Place::Url(_) => "no folder on disk".into(),
+            };
+            Err(Error::Usage(format!(
+                "{}: is {kind}, and only tables have versions, tags, branches and row ids: leave those \
+                 options out, or make a table of it: lancet table create FOLDER {}",
+                path.display(),
+                path.display()
+            )))
+        }
+    }
+}
+
+/// What is there instead of a table.
+fn kind_of(path: &Path) -> String {
+    match Format::from_path(path) {
+        Ok(format) => format!("a single file ({})", format.name()),
+        Err(_) => "a single file".into(),
     }
 }
 

@@ -1,7 +1,9 @@
 //! `lancet table create`, `append` and `overwrite`: the rows of files become those of a table.
 
+use std::ffi::OsString;
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lancet::Version;
 use lancet_table::{Table, TableChange, TableWriteOptions};
@@ -159,13 +161,49 @@ pub fn create(args: &CreateArgs, quiet: bool, out: &mut dyn Write) -> Result<()>
         options = options.with_message(message);
     }
     let options = args.size.put(args.version.put(options));
+    let before = Before::new(&folder);
     let created = Table::create_with(&folder, Rows::new(input, &failed), &options);
-    let table = failed.or(created, &args.table)?;
+    let created = failed.or(created, &args.table);
+    let table = created.inspect_err(|_| before.restore())?;
     bar.finish_and_clear();
     let mut change = TableChange::default();
     change.version = table.version();
     change.rows_inserted = table.num_rows().in_table(&args.table)?;
     Done::rows("create", &args.table, &change).tell(args.json, quiet, out)
+}
+
+/// What was there before a table was made.
+struct Before {
+    folder: PathBuf,
+    /// The folder and those above it that were not there, the innermost first.
+    missing: Vec<PathBuf>,
+    /// What was in the folder.
+    names: Vec<OsString>,
+}
+
+impl Before {
+    fn new(folder: &Path) -> Self {
+        let above = folder.ancestors().filter(|path| !path.as_os_str().is_empty());
+        let missing = above.take_while(|path| !path.exists()).map(Path::to_owned).collect();
+        Self { folder: folder.to_owned(), missing, names: names(folder) }
+    }
+
+    /// Removes the folders that are new and empty. What is in use by others stays.
+    fn restore(&self) {
+        for name in names(&self.folder).iter().filter(|name| !self.names.contains(name)) {
+            // Names in `_versions` and its like are files: there are no folders below.
+            let _ = fs::remove_dir(self.folder.join(name));
+        }
+        for folder in &self.missing {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// The names in a folder; none if it cannot be listed.
+fn names(folder: &Path) -> Vec<OsString> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect()
 }
 
 /// Adds rows.

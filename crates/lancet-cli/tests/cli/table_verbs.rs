@@ -769,8 +769,7 @@ fn table_verbs_interrupted_leave_no_version() {
         let told = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.signal(), Some(signal as i32), "{told}");
         assert_eq!(told, "error: t: cancelled; the table is as it was\n");
-        assert!(!dir.path("t/_versions").exists());
-        assert_eq!(std::fs::read_dir(dir.path("t/data")).unwrap().count(), 0, "rubbish");
+        assert!(!dir.path("t").exists(), "rubbish");
     }
 }
 
@@ -805,5 +804,43 @@ fn table_verbs_help() {
         let help = dir.lancet(&format!("table {verb} --help")).ok();
         assert!(help.contains(&format!("Examples:\n  lancet table {verb} ")), "{help}");
         assert!(help.contains("--json"), "{help}");
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_table_that_was_not_made() {
+    let dir = Dir::new("verbs-not-made");
+    dir.write("twice.csv", "a,a\n1,2\n");
+    dir.write("late.csv", format!("a\n{}x\n", "1\n".repeat(20_000)));
+    for file in ["twice.csv", "late.csv"] {
+        dir.lancet(&format!("table create new/deep/t {file}")).failed();
+        assert_eq!(dir.files(), ["late.csv", "twice.csv"], "{file}");
+        std::fs::create_dir(dir.path("t")).unwrap();
+        dir.write("t/mine.txt", "");
+        dir.lancet(&format!("table create t {file}")).failed();
+        let left: Vec<_> = std::fs::read_dir(dir.path("t")).unwrap().collect();
+        assert_eq!(left.len(), 1, "{file}: {left:?}");
+        std::fs::remove_dir_all(dir.path("t")).unwrap();
+    }
+}
+
+#[test]
+fn files_are_no_tables_and_say_what_they_are() {
+    let dir = Dir::new("verbs-files");
+    dir.write("t.csv", "a\n1\n");
+    dir.lancet("convert t.csv t.lance").ok();
+    for args in ["versions t.lance", "table compact t.lance", "table delete t.lance --rows 0"] {
+        let message = dir.lancet(args).failed();
+        assert!(
+            message.starts_with("t.lance: is a single file (Lance), not the folder"),
+            "{message}"
+        );
+        assert!(message.contains("lancet table create FOLDER t.lance"), "{message}");
+    }
+    for args in ["cat t.csv --version 3", "take t.lance --rows 0 --version 2"] {
+        let ran = dir.lancet(args);
+        assert_eq!(ran.code, 2, "{args}");
+        assert!(ran.stderr.contains("is a single file ("), "{}", ran.stderr);
+        assert!(ran.stderr.contains("lancet table create FOLDER t."), "{}", ran.stderr);
     }
 }
