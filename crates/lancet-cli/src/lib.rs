@@ -52,6 +52,7 @@ use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use error::{Error, Result};
@@ -164,7 +165,41 @@ pub fn run_into(
 }
 
 fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    program().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches))
+    let args: Vec<OsString> = args.into_iter().collect();
+    let parsed = program().try_get_matches_from(&args);
+    parsed
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .map_err(|error| negative_number(&error, &args).unwrap_or(error))
+}
+
+/// A number below 0 behind an option looks like another option. What the option takes is said instead.
+fn negative_number(error: &clap::Error, args: &[OsString]) -> Option<clap::Error> {
+    let is_negative = |text: &str| {
+        text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let Some(ContextValue::String(unexpected)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    if error.kind() != ErrorKind::UnknownArgument || !is_negative(unexpected) {
+        return None;
+    }
+    let pair = args.windows(2).find_map(|pair| {
+        match pair {
+            [option, value] => Some((option.to_str()?, value.to_str()?)),
+            _ => None,
+        }
+        .filter(|(option, value)| option.starts_with('-') && value.starts_with(unexpected.as_str()))
+    });
+    let (option, value) = pair?;
+    let takes = match option {
+        "--version" => {
+            "the number of a version, a whole number from 1 (`lancet versions` lists them)"
+        }
+        "--rows" | "-r" => "rows counted from 0, and there are none before the first",
+        _ => "a whole number from 0",
+    };
+    let message = format!("invalid value '{value}' for '{option}': it takes {takes}\n");
+    Some(program().error(ErrorKind::ValueValidation, message))
 }
 
 /// Runs a command to its end, whatever happens.

@@ -104,3 +104,31 @@ fn options_that_contradict_each_other() {
     }
     assert_eq!(dir.files(), ["a.csv", "a.lance"]);
 }
+
+#[test]
+fn numbers_below_zero_are_told_of() {
+    let dir = Dir::new("options-negative");
+    dir.write("t.csv", "a\n1\n");
+    for (args, told) in [
+        ("cat t.csv --limit -1", "'-1' for '--limit': it takes a whole number from 0"),
+        ("cat t.csv --rows -1", "'-1' for '--rows': it takes rows counted from 0"),
+        ("cat t.csv --rows -5..7", "'-5..7' for '--rows': it takes rows counted from 0"),
+        ("take t.lance -r -2", "'-2' for '-r': it takes rows counted from 0"),
+        ("cat t --version -1", "'-1' for '--version': it takes the number of a version"),
+        ("row-ids t --version -3", "'-3' for '--version': it takes the number of a version"),
+    ] {
+        let ran = dir.lancet(args);
+        assert_eq!(ran.code, 2, "{args}");
+        assert!(ran.stderr.starts_with("error: invalid value "), "{args}: {}", ran.stderr);
+        assert!(ran.stderr.contains(told), "{args}: {}", ran.stderr);
+    }
+    assert!(dir.lancet("cat t.csv -5").stderr.contains("unexpected argument"));
+}
+
+#[test]
+fn a_name_that_is_there_twice_is_no_question_of_types() {
+    let dir = Dir::new("options-twice");
+    dir.write("t.jsonl", "{\"a\":1,\"a\":2}\n");
+    let message = dir.lancet("convert t.jsonl t.lance").failed();
+    assert!(message.ends_with("rename or remove one of the two"), "{message}");
+}

@@ -163,7 +163,9 @@ impl Struct {
                 return Err(within(misfit(row, "is a name that no record before had".into())));
             };
             if column.len() != before {
-                return Err(within(misfit(row, "is there twice".into())));
+                let message = "is there twice in one record; rename or remove one of the two";
+                // No type helps.
+                return Err(within(Misfit { given: true, ..misfit(row, message.into()) }));
             }
             column.push(value.get(), row).map_err(within)?;
         }
