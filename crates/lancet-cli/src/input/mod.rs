@@ -17,6 +17,7 @@ mod options;
 mod parquet;
 mod parse;
 mod project;
+mod rename;
 mod row_groups;
 mod source;
 mod types;
@@ -96,7 +97,9 @@ pub fn open_selection(
     let whole = Input { batches: guarded_batches(opened.batches, path), ..opened };
     match format {
         Format::Lance => Ok(whole), // which has read only what was selected
-        _ => window::narrow(whole, selection).map_err(|e| e.about(path)),
+        _ => rename::renamed(whole, &text.rename)
+            .and_then(|whole| window::narrow(whole, selection))
+            .map_err(|e| e.about(path)),
     }
 }
 

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use arrow_schema::{DataType, Fields, Schema};
 
 use super::parse::is_read_as;
+use super::rename::Rename;
 use super::types::Types;
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -40,6 +41,9 @@ pub struct TextOptions {
     /// Types of columns: id=string,price=decimal(10,2),when=timestamp[ms]
     #[arg(long, value_name = "COLUMN=TYPE,…")]
     pub types: Vec<Types>,
+    /// Another name for a column: its name or its number, and the new one; repeatable
+    #[arg(long, value_name = "OLD=NEW")]
+    pub rename: Vec<Rename>,
     /// Records that decide the types of the other columns, or `all` [default: 10000]
     #[arg(long, value_name = "N")]
     pub infer_rows: Option<InferRows>,
@@ -86,8 +90,11 @@ impl TextOptions {
             ("--comment", self.comment.is_some()),
             ("--null-values", self.null_values.is_some()),
         ];
-        let text =
-            [("--types", !self.types.is_empty()), ("--infer-rows", self.infer_rows.is_some())];
+        let text = [
+            ("--types", !self.types.is_empty()),
+            ("--rename", !self.rename.is_empty()),
+            ("--infer-rows", self.infer_rows.is_some()),
+        ];
         let find = |options: &[(&'static str, bool)], kinds: &'static str| {
             let found = options.iter().find(|(_, given)| *given);
             found.map(|(option, _)| (*option, kinds))
@@ -116,12 +123,14 @@ impl TextOptions {
 
 impl TextOptions {
     /// The same, with the types of a table for columns and fields of structs that have none given. Those that text is not
-    /// read as stay out.
+    /// read as stay out, and those that are renamed: they are read under their old names.
     pub fn like(&self, found: &Schema, table: &Schema) -> Self {
         let mut types = Vec::new();
         types_like(found.fields(), table.fields(), "", &mut types);
         let given = self.given_types();
         types.retain(|(name, _)| !given.iter().any(|(given, _)| given == name));
+        let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+        types.retain(|(name, _)| !self.rename.iter().any(|rename| rename.name == top(name)));
         let mut like = self.clone();
         like.types.push(Types(types));
         like

@@ -132,3 +132,30 @@ fn a_name_that_is_there_twice_is_no_question_of_types() {
     let message = dir.lancet("convert t.jsonl t.lance").failed();
     assert!(message.ends_with("rename or remove one of the two"), "{message}");
 }
+
+#[test]
+fn columns_of_text_get_other_names() {
+    let dir = Dir::new("options-rename");
+    dir.write("t.csv", "a,a,b.c,d\n1,2,3,4\n");
+    let renames = "--rename 2=second --rename b.c=b_c";
+    dir.lancet(&format!("convert t.csv t.lance {renames}")).ok();
+    let told = dir.lancet("cat t.lance --format csv").ok();
+    assert_eq!(told, "a,second,b_c,d\n1,2,3,4\n");
+    let told = dir.lancet(&format!("cat t.csv {renames} --columns b_c,second --format csv")).ok();
+    assert_eq!(told, "b_c,second\n3,2\n");
+    dir.write("t.jsonl", "{\"a.b\":1,\"c\":{\"d\":2}}\n");
+    dir.lancet("-q table create t t.jsonl --rename a.b=ab").ok();
+    dir.lancet("-q table append t t.jsonl --rename a.b=ab").ok();
+    let told = dir.lancet("cat t --format jsonl").ok();
+    assert_eq!(told, "{\"ab\":1,\"c\":{\"d\":2}}\n".repeat(2));
+    for (rename, told) in [
+        ("a=b", "several columns are called `a`; --rename takes the number of one: 2=b"),
+        ("x=y", "no column `x` to rename; there are: a, a, b.c, d"),
+        ("5=y", "no column `5` to rename"),
+    ] {
+        let message = dir.lancet(&format!("cat t.csv --rename {rename}")).failed();
+        assert!(message.contains(told), "{message}");
+    }
+    assert_eq!(dir.lancet("cat t.csv --rename x").code, 2);
+    assert_eq!(dir.lancet("cat t.lance --rename a=b").code, 2);
+}
