@@ -7,7 +7,9 @@
 The table has 10 columns, one of them sorted and one a vector of 64 floats; 20 rows of every tenth fragment are deleted. Both
 libraries read the same table, which pylance has written; of commits, each has a copy of its own. Each figure is the median of
 several processes, which take turns; within one, of several calls after a first one, commits and openings on tables that nobody
-has open. Files are in the page cache. Copies have links to the same data files:
+has open. Files are in the page cache, but for cold takes: there the table is opened, its data files are dropped from the cache,
+and the clock runs for the take alone. lancet's commits are on disk when they return, those of pylance are in the page cache; "on disk" has
+it wait for the same files and folders that lancet waits for. Copies have links to the same data files:
 ext4 looks at every file that was deleted in the last minute before it makes a new one, so that to delete thousands of copied files
 would cost each commit behind it milliseconds. What it prints is a table of Markdown for `bench/RESULTS.md`.
 """
@@ -28,7 +30,14 @@ from typing import Any
 
 PEERS = ["lancet", "pylance"]
 #: What is done, and the share of pylance's time that it may take.
-AIMS = {"open": 0.3, "take 100 rows": 0.2, "scan 1 % by a filter": 0.5, "append 10 rows": 0.3}
+AIMS = {
+    "open": 0.3,
+    "take 100 rows": 0.2,
+    "take 100 rows, cold": 0.5,
+    "scan 1 % by a filter": 0.5,
+    "append 10 rows": 0.3,
+    "append 10 rows, on disk": 0.3,
+}
 
 
 def rows(start: int, count: int) -> Any:
@@ -63,6 +72,27 @@ def link_data(source: str, target: str) -> None:
     """Copies a file of a table; data files, which nobody changes, are shared."""
     copy = os.link if Path(source).parent.name == "data" else shutil.copy2
     copy(source, target)
+
+
+def evict(path: Path) -> None:
+    """Drops the data files of a table from the page cache."""
+    for file in os.scandir(path / "data"):
+        number = os.open(file.path, os.O_RDONLY)
+        os.posix_fadvise(number, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(number)
+
+
+def names(path: Path) -> set[Path]:
+    """The files that a commit adds to and that must not be lost."""
+    return {Path(file) for folder in ("data", "_versions") for file in os.scandir(path / folder)}
+
+
+def sync(files: set[Path]) -> None:
+    """Waits until files and their names are on disk."""
+    for path in files | {file.parent for file in files}:
+        number = os.open(path, os.O_RDONLY)
+        os.fsync(number)
+        os.close(number)
 
 
 # What is measured, in a process of its own.
@@ -146,6 +176,10 @@ def one(peer: str, what: str, path: str, repeats: int) -> dict[str, float]:
     for turn in range(repeats + 1):
         numbers, low = rng.choice(total, 100, replace=False), int(rng.integers(0, total - total // 100))
         new = rows(total + turn * 10, 10)
+        before = names(Path(path)) if what.endswith("on disk") else set()
+        if what.endswith("cold"):
+            table = library.open(path)
+            evict(Path(path))
         start = time.perf_counter()
         if what == "open":
             library.open(path)
@@ -155,9 +189,15 @@ def one(peer: str, what: str, path: str, repeats: int) -> dict[str, float]:
             found.append(library.scan(table, low, low + total // 100 - 1))
         else:
             table = library.append(table, new)
+        taken = time.perf_counter() - start
+        if what.endswith("on disk") and peer == "pylance":
+            added = names(Path(path)) - before
+            start = time.perf_counter()
+            sync(added)
+            taken += time.perf_counter() - start
         # The first one fills caches; of commits there are few, and each is one.
         if turn or what.startswith("append"):
-            times.append(time.perf_counter() - start)
+            times.append(taken)
     return {"ms": statistics.median(times) * 1_000, "rows": statistics.fmean(found) if found else 0}
 
 
