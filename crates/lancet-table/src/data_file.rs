@@ -172,7 +172,7 @@ impl DataFile {
 pub(crate) struct LastColumns<'a> {
     fields: LastNumbers<'a>,
     columns: LastNumbers<'a>,
-    checked: Option<(Arc<[i32]>, Arc<[i32]>)>,
+    checked: Option<[Arc<[i32]>; 2]>,
 }
 
 fn check(
@@ -191,12 +191,12 @@ fn check(
         );
     }
     // Files of the first format say themselves where their columns are.
-    let are_known = last.checked.as_ref().is_some_and(|(known_fields, known_columns)| {
+    let are_known = last.checked.as_ref().is_some_and(|[known_fields, known_columns]| {
         Arc::ptr_eq(known_fields, fields) && Arc::ptr_eq(known_columns, columns)
     });
     if found != FileVersion::Legacy && !are_known {
         check_columns(fields, columns, rules.leaves)?;
-        last.checked = Some((fields.clone(), columns.clone()));
+        last.checked = Some([fields.clone(), columns.clone()]);
     }
     Ok(found)
 }
@@ -222,10 +222,12 @@ fn check_columns(
 
 /// Bytes of which writers make names: one look at each tells that a path of them stays where it is.
 const PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
-    let mut byte = 0_u8;
+    let (mut plain, mut byte) = ([false; 256], 0_u8);
     while byte < u8::MAX {
-        plain[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        #[expect(clippy::indexing_slicing, reason = "there is a place for every byte")]
+        {
+            plain[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        }
         byte = byte.saturating_add(1);
     }
     plain
@@ -233,7 +235,8 @@ const PLAIN: [bool; 256] = {
 
 /// Whether a path stays in its folder, on every system.
 fn is_name(path: &str) -> bool {
-    let all_plain = |stem: &str| stem.bytes().all(|byte| PLAIN[usize::from(byte)]);
+    let all_plain =
+        |stem: &str| stem.bytes().all(|byte| PLAIN.get(usize::from(byte)) == Some(&true));
     if path.strip_suffix(".lance").is_some_and(all_plain) {
         return true;
     }
