@@ -14,7 +14,7 @@ use crate::blobs::Blobs;
 use crate::data::Data;
 use crate::errors::{looked_up, unknown_column};
 use crate::filter::{filter, type_in};
-use crate::memory::Memory;
+use crate::memory::{FILE_BYTES, Memory, keep_memory};
 use crate::options::{memory_of, read_options};
 use crate::reports;
 use crate::rows::row_numbers;
@@ -126,6 +126,7 @@ impl Reader {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let (options, memory) = (read_options(options)?, memory_of(options)?);
+        keep_memory(FILE_BYTES);
         let inner = run(py, || FileReader::open_with(path, options))?;
         Ok(Self { inner, memory, is_object: false })
     }
