@@ -444,7 +444,12 @@ impl OpenFile {
 
     /// What one read may hold.
     pub(super) fn budget(&self) -> Budget {
-        Budget::new(self.options.memory_limit)
+        self.budget_within(u64::MAX)
+    }
+
+    /// The same for a read that is to take so many bytes at most.
+    pub(super) fn budget_within(&self, most: u64) -> Budget {
+        Budget::new(self.options.memory_limit.min(most))
     }
 }
 

@@ -83,8 +83,8 @@ pub(super) fn claim_repeated(
     budget.claim(bytes, "rows that are asked for several times")
 }
 
-/// Bytes of some values, about.
-fn size_of(data: &ArrayData, start: usize, len: usize) -> u64 {
+/// Bytes of some values, about; of a dictionary those of the keys.
+pub(super) fn size_of(data: &ArrayData, start: usize, len: usize) -> u64 {
     let values = |bytes: usize| (bytes as u64).saturating_mul(len as u64);
     let at = data.offset().saturating_add(start);
     let child = |child: usize, range: Range<usize>| {

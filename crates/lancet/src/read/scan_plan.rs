@@ -188,12 +188,21 @@ pub(super) struct ScanReads {
 impl ScanReads {
     /// The read of some rows.
     pub(super) fn request(self: &Arc<Self>, rows: RowRanges) -> Result<Request<RecordBatch>> {
+        self.request_within(rows, u64::MAX)
+    }
+
+    /// The same, with an error if rows without a filter take more than so many bytes.
+    pub(super) fn request_within(
+        self: &Arc<Self>,
+        rows: RowRanges,
+        most: u64,
+    ) -> Result<Request<RecordBatch>> {
         let (file, columns) = (self.file.clone(), self.columns.clone());
         if let Some(filter) = self.filter.clone() {
             let read = |io| async move { filter.read(&io, &file, &columns, rows).await };
             return Ok(self.file.request(Steps::start(read)));
         }
-        let (rows, budget) = (Rows::Ranges(rows), self.file.budget());
+        let (rows, budget) = (Rows::Ranges(rows), self.file.budget_within(most));
         let read = RowsRead::new(file, columns, rows, budget, self.threads)?;
         Ok(self.file.request_rows(read))
     }

@@ -163,3 +163,37 @@ fn batches_of_text_keep_to_their_bytes() {
         assert_eq!(arrow_select::concat::concat(&arrays).unwrap().as_ref(), &texts as &dyn Array);
     }
 }
+
+/// Rows that compress to next to nothing look narrow in the file. Their batches are not read many at once.
+#[test]
+fn wide_rows_behind_narrow_ones_are_read_batch_by_batch() {
+    let narrow = std::iter::repeat_n("ab".to_owned(), NUM_ROWS);
+    let wide = std::iter::repeat_n("x".repeat(20_000), 16 * BATCH_ROWS);
+    let texts = StringArray::from_iter_values(narrow.chain(wide));
+    let reader = open(&written("text", Arc::new(texts)), ReadOptions::default());
+    for threads in [1, 2] {
+        let scan = reader.scan().batch_rows(BATCH_ROWS).threads(threads).build().unwrap();
+        let mut num_rows = 0;
+        for batch in scan {
+            let batch = batch.unwrap();
+            num_rows += batch.num_rows();
+            let shared = batch.column(0).to_data().buffers()[1].capacity();
+            assert!(shared < 40_000_000, "{shared} bytes behind a batch of {}", batch.num_rows());
+        }
+        assert_eq!(num_rows, NUM_ROWS + 16 * BATCH_ROWS);
+    }
+}
+
+/// What an array needs besides its values is not counted as that of rows: batches of few rows stay as long as they are.
+#[test]
+fn batches_of_few_rows_do_not_shrink() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values((0..4_000).map(|i| i * 7_919)));
+    let columns = (0..300).map(|column| (format!("n{column}"), numbers.clone()));
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = FileWriter::new(Vec::new(), batch.schema(), WriteOptions::default()).unwrap();
+    writer.write(&batch).unwrap();
+    let reader = open(&writer.finish_into().unwrap().1, ReadOptions::default());
+    let scan = reader.scan().batch_bytes(24_000).threads(1).build().unwrap();
+    let rows: Vec<usize> = scan.map(|batch| batch.unwrap().num_rows()).collect();
+    assert!(rows.iter().rev().skip(1).all(|rows| *rows >= 10), "{rows:?}");
+}

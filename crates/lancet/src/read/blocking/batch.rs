@@ -22,17 +22,18 @@ use crate::span::Span;
 /// So many batches are announced before they are read: one that is decoded soon, and one so that the device does not rest.
 pub(super) const AHEAD: usize = 2;
 
-/// Reads a batch. `tell_next` is called with the spans of its rows once they are read, and before they are decoded.
+/// Reads a batch, of so many bytes at most. `tell_next` is called with the spans of its rows once they are read, and before they are decoded.
 pub(super) fn read_batch(
     source: &dyn Source,
     reads: &Arc<ScanReads>,
     rows: RowRanges,
+    most: u64,
     is_announced: bool,
     mut tell_next: impl FnMut(&[Span]),
 ) -> Result<RecordBatch> {
     // What was announced is on its way. A filter leaves rows that lie apart, of which nobody knew.
     let mut is_known = is_announced && !reads.has_filter();
-    drive(reads.request(rows)?, |request| {
+    drive(reads.request_within(rows, most)?, |request| {
         let spans = request.spans();
         let is_known = std::mem::take(&mut is_known);
         let bytes = if is_known { source.read(spans)? } else { source.read_scattered(spans)? };

@@ -66,8 +66,8 @@ impl Batches {
         let most = num_ahead(num_helpers, batch_bytes);
         let limit = requests.limit();
         let windows = Windows::new(&requests, threads);
-        let batch_rows = windows.most_rows();
-        let queue = Queue::new(source, requests.reads.clone(), batch_rows, num_helpers);
+        let of_batch = windows.of_batch();
+        let queue = Queue::new(source, requests.reads.clone(), of_batch, num_helpers);
         let (reading, process) = (VecDeque::new(), std::process::id());
         let (announced, before) = (VecDeque::new(), Vec::new());
         let (ready, last) = (VecDeque::new(), RowRanges::new());
@@ -117,8 +117,8 @@ impl Batches {
         }
         self.process = std::process::id();
         let (source, reads) = (self.queue.source.clone(), self.requests.reads.clone());
-        let batch_rows = self.windows.most_rows();
-        let queue = Queue::new(source, reads, batch_rows, self.queue.max_helpers);
+        let of_batch = self.windows.of_batch();
+        let queue = Queue::new(source, reads, of_batch, self.queue.max_helpers);
         std::mem::forget(std::mem::replace(&mut self.queue, queue));
         for (rows, receiver) in std::mem::take(&mut self.reading) {
             std::mem::forget(receiver);
@@ -170,9 +170,9 @@ impl Batches {
         let is_announced = announced.is_some();
         let rows = announced.or_else(|| self.windows.next_rows(&mut self.requests))?;
         let (source, reads) = (self.queue.source.clone(), self.requests.reads.clone());
-        let batch_rows = self.windows.most_rows();
+        let of_batch = self.windows.of_batch();
         let tell_next = |spans: &[Span]| self.announce(spans);
-        Some(Window::read(source.as_ref(), &reads, rows, batch_rows, is_announced, tell_next))
+        Some(Window::read(source.as_ref(), &reads, rows, of_batch, is_announced, tell_next))
     }
 
     /// Announces the next batches; the one before them has read these spans.
@@ -262,7 +262,8 @@ impl Drop for Batches {
 struct Queue {
     source: Arc<dyn Source>,
     reads: Arc<ScanReads>,
-    batch_rows: u64,
+    /// Rows and bytes of a batch.
+    of_batch: (u64, u64),
     /// How many helpers may work on it at the same time.
     max_helpers: usize,
     state: Mutex<State>,
@@ -291,11 +292,11 @@ impl Queue {
     fn new(
         source: Arc<dyn Source>,
         reads: Arc<ScanReads>,
-        batch_rows: u64,
+        of_batch: (u64, u64),
         max_helpers: usize,
     ) -> Arc<Self> {
         let (state, before) = Default::default();
-        Arc::new(Self { source, reads, batch_rows, max_helpers, state, before })
+        Arc::new(Self { source, reads, of_batch, max_helpers, state, before })
     }
 
     fn push(self: &Arc<Self>, batch: Batch) {
@@ -330,7 +331,7 @@ impl Queue {
         let source = self.source.as_ref();
         let tell_next = |_: &[Span]| self.announce();
         let done = catch_unwind(AssertUnwindSafe(|| {
-            Window::read(source, &self.reads, rows, self.batch_rows, is_announced, tell_next)
+            Window::read(source, &self.reads, rows, self.of_batch, is_announced, tell_next)
         }));
         // Nobody listens any more when the scan was dropped.
         let _ = sender.send(done);

@@ -18,6 +18,7 @@ use arrow_array::RecordBatch;
 use super::batch::read_batch;
 use super::source::Source;
 use crate::error::{Error, Result};
+use crate::read::order::size_of;
 use crate::read::scan_plan::{ScanReads, ScanRequests};
 use crate::rows::RowRanges;
 use crate::span::Span;
@@ -26,6 +27,10 @@ use crate::span::Span;
 const WINDOW_BYTES: u64 = 512 << 10;
 /// Batches of a window, at most.
 const MOST_BATCHES: u64 = 16;
+/// A window may take so many times the bytes of a batch, and so many in any case: rows that are wider than those before them
+/// are read batch by batch.
+const MOST_TIMES: u64 = 4;
+const ROOM: u64 = 8 << 20;
 
 /// Where rows may turn out to be many times as wide as they are in the file, the first batch is so much shorter.
 const FIRST_PART: u64 = 8;
@@ -76,9 +81,9 @@ impl Windows {
         requests.next_rows()
     }
 
-    /// The rows of a batch, at most. Only batches of so many are read several at once.
-    pub(super) fn most_rows(&self) -> u64 {
-        self.most_rows
+    /// The rows and bytes of a batch, at most. Only batches of so many rows are read several at once.
+    pub(super) fn of_batch(&self) -> (u64, u64) {
+        (self.most_rows, self.batch_bytes)
     }
 
     /// Has the next windows be longer or shorter, as those fit that were read. Returns how many bytes the next one has,
@@ -88,7 +93,9 @@ impl Windows {
         if window.is_apart {
             (self.num, self.most) = (1, 1);
         }
-        if !self.learns || self.num_read > LOOKS && !self.num_read.is_multiple_of(LOOKS) {
+        // What is wrong with a window of several batches is wrong many times.
+        let is_one = self.num == 1 && !window.is_apart;
+        if !self.learns || is_one && self.num_read > LOOKS && !self.num_read.is_multiple_of(LOOKS) {
             return None;
         }
         let Some(Ok(first)) = window.batches.front() else { return None };
@@ -97,10 +104,9 @@ impl Windows {
             // What is left at an end: most of its bytes are not those of rows.
             return None;
         }
-        // The memory of all of them, which they share.
-        let bytes = u64::try_from(first.get_array_memory_size()).unwrap_or(u64::MAX);
-        let num_batches = u64::try_from(window.batches.len()).unwrap_or(1);
-        let row_bytes = bytes.checked_div(num_rows.saturating_mul(num_batches)).unwrap_or(0).max(1);
+        let sizes = first.columns().iter().map(|c| size_of(&c.to_data(), 0, first.num_rows()));
+        let bytes = sizes.fold(0, u64::saturating_add);
+        let row_bytes = bytes.checked_div(num_rows).unwrap_or(0).max(1);
         let fitting_rows = self.batch_bytes.checked_div(row_bytes).unwrap_or(0).max(1);
         let batch_bytes = row_bytes.saturating_mul(self.batch_rows);
         if batch_bytes > self.batch_bytes.saturating_mul(3) / 2 {
@@ -129,18 +135,20 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Reads a window. `tell_next` is called as by [`read_batch`].
+    /// Reads a window of batches that have so many rows and bytes. `tell_next` is called as by [`read_batch`].
     pub(super) fn read(
         source: &dyn Source,
         reads: &Arc<ScanReads>,
         mut rows: RowRanges,
-        batch_rows: u64,
+        (batch_rows, batch_bytes): (u64, u64),
         is_announced: bool,
         mut tell_next: impl FnMut(&[Span]),
     ) -> Self {
         let is_one = rows.count() <= batch_rows;
         let again = if is_one { RowRanges::new() } else { rows.clone() };
-        let error = match read_batch(source, reads, rows, is_announced, &mut tell_next) {
+        let room = batch_bytes.saturating_mul(MOST_TIMES).max(ROOM);
+        let most = if is_one { u64::MAX } else { room };
+        let error = match read_batch(source, reads, rows, most, is_announced, &mut tell_next) {
             Ok(window) => return Self::cut(window, batch_rows),
             Err(error) => error,
         };
@@ -152,7 +160,7 @@ impl Window {
         rows = again;
         while !rows.is_empty() {
             let rest = rows.split_off(batch_rows);
-            let batch = read_batch(source, reads, rows, is_announced, &mut tell_next);
+            let batch = read_batch(source, reads, rows, u64::MAX, is_announced, &mut tell_next);
             let failed = batch.is_err();
             batches.push_back(batch);
             rows = if failed { RowRanges::new() } else { rest };
