@@ -62,6 +62,12 @@ impl FileSource {
         let name = path.display().to_string();
         let refused = |kind: FileType| Error::invalid(refusal(&name, kind));
         let failed = |error| Error::io(format!("cannot open {name}"), error);
+        // Who waits at the other end of a pipe must not be let in to be shut out again.
+        if let Ok(found) = path.metadata()
+            && !found.is_file()
+        {
+            return Err(refused(found.file_type()));
+        }
         let file = open_at_once(path).map_err(|error| match path.metadata() {
             // Sockets do not open at all.
             Ok(found) if !found.is_file() && !found.is_dir() => refused(found.file_type()),
