@@ -169,11 +169,15 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let parsed = program().try_get_matches_from(&args);
     parsed
         .and_then(|matches| Cli::from_arg_matches(&matches))
-        .map_err(|error| negative_number(&error, &args).unwrap_or(error))
+        .or_else(|error| with_negative_number(&error, &args).unwrap_or(Err(error)))
 }
 
-/// A number below 0 behind an option looks like another option. What the option takes is said instead.
-fn negative_number(error: &clap::Error, args: &[OsString]) -> Option<clap::Error> {
+/// A number below 0 behind an option looks like another option. It is given to the option instead; one that takes none says
+/// what it takes.
+fn with_negative_number(
+    error: &clap::Error,
+    args: &[OsString],
+) -> Option<Result<Cli, clap::Error>> {
     let is_negative = |text: &str| {
         text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
@@ -183,23 +187,33 @@ fn negative_number(error: &clap::Error, args: &[OsString]) -> Option<clap::Error
     if error.kind() != ErrorKind::UnknownArgument || !is_negative(unexpected) {
         return None;
     }
-    let pair = args.windows(2).find_map(|pair| {
+    let pair = args.windows(2).enumerate().find_map(|(at, pair)| {
         match pair {
-            [option, value] => Some((option.to_str()?, value.to_str()?)),
+            [option, value] => Some((at, option.to_str()?, value.to_str()?)),
             _ => None,
         }
-        .filter(|(option, value)| option.starts_with('-') && value.starts_with(unexpected.as_str()))
+        .filter(|(_, option, value)| {
+            option.starts_with('-') && value.starts_with(unexpected.as_str())
+        })
     });
-    let (option, value) = pair?;
+    let (at, option, value) = pair?;
+    let mut joined = args.to_vec();
+    let sign = if option.starts_with("--") { "=" } else { "" };
+    joined.splice(at..at.saturating_add(2), [OsString::from(format!("{option}{sign}{value}"))]);
+    let error = match parse(joined) {
+        Err(error) if error.kind() == ErrorKind::ValueValidation => error,
+        parsed => return Some(parsed),
+    };
     let takes = match option {
         "--version" => {
             "the number of a version, a whole number from 1 (`lancet versions` lists them)"
         }
         "--rows" | "-r" => "rows counted from 0, and there are none before the first",
-        _ => "a whole number from 0",
+        _ if error.to_string().contains("invalid digit") => "a whole number from 0",
+        _ => return Some(Err(error)),
     };
     let message = format!("invalid value '{value}' for '{option}': it takes {takes}\n");
-    Some(program().error(ErrorKind::ValueValidation, message))
+    Some(Err(program().error(ErrorKind::ValueValidation, message)))
 }
 
 /// Runs a command to its end, whatever happens.

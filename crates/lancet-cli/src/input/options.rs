@@ -5,7 +5,7 @@ use std::str::FromStr;
 use arrow_schema::{DataType, Fields, Schema};
 
 use super::parse::is_read_as;
-use super::rename::Rename;
+use super::rename::{Rename, renamed_fields};
 use super::types::Types;
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -36,7 +36,7 @@ pub struct TextOptions {
     #[arg(long, value_name = "CHAR", value_parser = character)]
     pub comment: Option<u8>,
     /// CSV fields that are null besides empty ones: NA,null; "" for empty fields in quotes too
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub null_values: Option<NullValues>,
     /// Types of columns: id=string,price=decimal(10,2),when=timestamp[ms]
     #[arg(long, value_name = "COLUMN=TYPE,…")]
@@ -123,17 +123,27 @@ impl TextOptions {
 
 impl TextOptions {
     /// The same, with the types of a table for columns and fields of structs that have none given. Those that text is not
-    /// read as stay out, and those that are renamed: they are read under their old names.
-    pub fn like(&self, found: &Schema, table: &Schema) -> Self {
+    /// read as stay out. `file` is as it was found, without new names: types are those of its own names.
+    pub fn like(&self, file: &Schema, table: &Schema) -> Result<Self> {
         let mut types = Vec::new();
-        types_like(found.fields(), table.fields(), "", &mut types);
+        let fields = renamed_fields(file, &self.rename)?;
+        for (field, old) in fields.into_iter().zip(file.fields()) {
+            let same = file.fields().iter().filter(|other| other.name() == old.name()).count();
+            // A name with a dot would be that of a field in a struct.
+            if same > 1 || old.name().contains('.') {
+                continue;
+            }
+            let (start, len) = (types.len(), field.name().len());
+            types_like(&Fields::from(vec![field]), table.fields(), "", &mut types);
+            for (name, _) in types.iter_mut().skip(start) {
+                *name = format!("{}{}", old.name(), name.get(len..).unwrap_or_default());
+            }
+        }
         let given = self.given_types();
         types.retain(|(name, _)| !given.iter().any(|(given, _)| given == name));
-        let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-        types.retain(|(name, _)| !self.rename.iter().any(|rename| rename.name == top(name)));
         let mut like = self.clone();
         like.types.push(Types(types));
-        like
+        Ok(like)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Other names for the columns of text: files have names twice, and with dots, that Lance has not.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -54,20 +55,34 @@ impl Rename {
     }
 }
 
-/// The rows with other names. Numbers and old names are those of the file, whatever is renamed besides.
-pub fn renamed(input: Input, renames: &[Rename]) -> Result<Input> {
-    if renames.is_empty() {
-        return Ok(input);
-    }
-    let names: Vec<&str> = input.schema.fields().iter().map(|f| f.name().as_str()).collect();
-    let mut fields: Vec<Field> =
-        input.schema.fields().iter().map(|field| Field::clone(field)).collect();
+/// The columns of a file under their new names. Numbers and old names are those of the file, whatever is renamed besides.
+pub fn renamed_fields(file: &Schema, renames: &[Rename]) -> Result<Vec<Field>> {
+    let names: Vec<&str> = file.fields().iter().map(|f| f.name().as_str()).collect();
+    let mut fields: Vec<Field> = file.fields().iter().map(|field| Field::clone(field)).collect();
+    let mut places = HashSet::new();
     for rename in renames {
         let place = rename.place(&names)?;
+        if !places.insert(place) {
+            return Err(Error::new(format!("--rename has two new names for column {}", place + 1)));
+        }
         if let Some(field) = fields.get_mut(place) {
             *field = Field::clone(field).with_name(&rename.name);
         }
     }
+    for Rename { name, .. } in renames {
+        if fields.iter().filter(|field| field.name() == name).count() > 1 {
+            return Err(Error::new(format!("--rename would give two columns the name `{name}`")));
+        }
+    }
+    Ok(fields)
+}
+
+/// The rows with other names.
+pub fn renamed(input: Input, renames: &[Rename]) -> Result<Input> {
+    if renames.is_empty() {
+        return Ok(input);
+    }
+    let fields = renamed_fields(&input.schema, renames)?;
     let schema = Arc::new(Schema::new_with_metadata(fields, input.schema.metadata().clone()));
     let new = schema.clone();
     let batches = input.batches.map(move |batch| {

@@ -60,9 +60,10 @@ impl SourceArgs {
         let Some(like) = like.filter(|_| file.format().is_text()) else {
             return file.with_text(&self.text, quiet);
         };
-        let file = file.with_text(&self.text, true)?;
+        let as_it_is = TextOptions { rename: Vec::new(), ..self.text.clone() };
+        let file = file.with_text(&as_it_is, true)?;
         let found = file.rows(&Selection::default())?.schema;
-        file.with_text(&self.text.like(&found, like), quiet)
+        file.with_text(&self.text.like(&found, like)?, quiet)
     }
 
     fn check_claim(&self, input: &Input, bytes: u64, file: Option<&Path>) -> Result<()> {

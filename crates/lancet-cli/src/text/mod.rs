@@ -202,8 +202,8 @@ impl Refused {
         match self.row {
             None => format!("column `{name}` cannot be written as text: {error}"),
             Some(row) => format!(
-                "column `{name}`, row {}, cannot be written as text: {error}; leave the column out, or write Lance, \
-                 Arrow or Parquet",
+                "column `{name}`, row {} of the output (counted from 0), cannot be written as text: {error}; leave \
+                 the column out, or write Lance, Arrow or Parquet",
                 first_row + row as u64
             ),
         }

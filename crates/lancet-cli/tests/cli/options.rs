@@ -123,6 +123,23 @@ fn numbers_below_zero_are_told_of() {
         assert!(ran.stderr.contains(told), "{args}: {}", ran.stderr);
     }
     assert!(dir.lancet("cat t.csv -5").stderr.contains("unexpected argument"));
+    // Where they make sense they are taken.
+    dir.write("n.csv", "a\n1\n-999\n");
+    let told = dir.lancet("cat n.csv --null-values -999 --format jsonl").ok();
+    assert_eq!(told, "{\"a\":1}\n{}\n");
+    let message = dir.lancet("cat n.csv --delimiter -1").stderr;
+    assert!(message.contains("write one ASCII character"), "{message}");
+}
+
+#[test]
+fn renamed_columns_are_read_as_the_types_of_the_table() {
+    let dir = Dir::new("options-rename-types");
+    dir.write("t.csv", "zip,n\n0123,1\n");
+    dir.lancet("-q table create t t.csv --types zip=string").ok();
+    dir.write("u.csv", "ZIP,n\n456,2\n");
+    dir.lancet("-q table append t u.csv --rename ZIP=zip").ok();
+    let told = dir.lancet("cat t --format jsonl").ok();
+    assert_eq!(told, "{\"zip\":\"0123\",\"n\":1}\n{\"zip\":\"456\",\"n\":2}\n");
 }
 
 #[test]
@@ -152,6 +169,8 @@ fn columns_of_text_get_other_names() {
         ("a=b", "several columns are called `a`; --rename takes the number of one: 2=b"),
         ("x=y", "no column `x` to rename; there are: a, a, b.c, d"),
         ("5=y", "no column `5` to rename"),
+        ("d=b.c", "--rename would give two columns the name `b.c`"),
+        ("1=x --rename 1=y", "--rename has two new names for column 1"),
     ] {
         let message = dir.lancet(&format!("cat t.csv --rename {rename}")).failed();
         assert!(message.contains(told), "{message}");
