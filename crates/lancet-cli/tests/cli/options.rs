@@ -126,7 +126,7 @@ fn numbers_below_zero_are_told_of() {
     // Where they make sense they are taken.
     dir.write("n.csv", "a\n1\n-999\n");
     let told = dir.lancet("cat n.csv --null-values -999 --format jsonl").ok();
-    assert_eq!(told, "{\"a\":1}\n{}\n");
+    assert_eq!(told, "{\"a\":1}\n{\"a\":null}\n");
     let message = dir.lancet("cat n.csv --delimiter -1").stderr;
     assert!(message.contains("write one ASCII character"), "{message}");
 }

@@ -123,9 +123,10 @@ fn a_scan_that_waits_announces_its_next_batches() {
     let batch = numbers(6, 60_000);
     let source = write(&batch);
     let reader = source.open(one_thread());
+    // Of so many rows that none are read together with the next.
     source.asked();
-    let num_batches = scanned(reader.scan().batch_rows(4_000), &batch);
-    assert_eq!(num_batches, 15);
+    let num_batches = scanned(reader.scan().batch_rows(6_000), &batch);
+    assert_eq!(num_batches, 10);
     let asked = source.asked();
     let (mut announced, mut num_ahead, mut num_known) = (HashSet::new(), 0, 0);
     for asked in &asked {
@@ -147,7 +148,7 @@ fn a_scan_that_waits_announces_its_next_batches() {
     assert_eq!(num_known, num_batches - 1, "{asked:?}");
     // Where nothing waits, nothing is announced.
     source.set_slow(false);
-    scanned(reader.scan().batch_rows(4_000), &batch);
+    scanned(reader.scan().batch_rows(6_000), &batch);
     assert!(source.asked().iter().all(|asked| matches!(asked, Asked::Scattered(_))));
 }
 

@@ -187,13 +187,13 @@ fn wide_rows_behind_narrow_ones_are_read_batch_by_batch() {
 /// What an array needs besides its values is not counted as that of rows: batches of few rows stay as long as they are.
 #[test]
 fn batches_of_few_rows_do_not_shrink() {
-    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values((0..4_000).map(|i| i * 7_919)));
-    let columns = (0..300).map(|column| (format!("n{column}"), numbers.clone()));
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values((0..500).map(|i| i * 7_919)));
+    let columns = (0..200).map(|column| (format!("n{column}"), numbers.clone()));
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let mut writer = FileWriter::new(Vec::new(), batch.schema(), WriteOptions::default()).unwrap();
     writer.write(&batch).unwrap();
     let reader = open(&writer.finish_into().unwrap().1, ReadOptions::default());
-    let scan = reader.scan().batch_bytes(24_000).threads(1).build().unwrap();
+    let scan = reader.scan().batch_bytes(16_000).threads(1).build().unwrap();
     let rows: Vec<usize> = scan.map(|batch| batch.unwrap().num_rows()).collect();
     assert!(rows.iter().rev().skip(1).all(|rows| *rows >= 10), "{rows:?}");
 }
