@@ -9,7 +9,7 @@ use std::thread;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use super::batch::{AHEAD, announce_batch};
+use super::batch::{AHEAD, announce_batch, read_batch};
 use super::source::Source;
 use super::window::{Window, Windows};
 use crate::error::{Error, Result};
@@ -32,6 +32,8 @@ pub struct Batches {
     windows: Windows,
     /// Batches that were read together with the one given last.
     ready: VecDeque<Result<RecordBatch>>,
+    /// Rows behind those that have to be read batch by batch.
+    apart: RowRanges,
     /// How many rows are still wanted, where a filter tells only in the end how many there are.
     limit: Option<u64>,
     queue: Arc<Queue>,
@@ -70,11 +72,12 @@ impl Batches {
         let queue = Queue::new(source, requests.reads.clone(), of_batch, num_helpers);
         let (reading, process) = (VecDeque::new(), std::process::id());
         let (announced, before) = (VecDeque::new(), Vec::new());
-        let (ready, last) = (VecDeque::new(), RowRanges::new());
+        let (ready, apart, last) = (VecDeque::new(), RowRanges::new(), RowRanges::new());
         Self {
             requests,
             windows,
             ready,
+            apart,
             limit,
             queue,
             most,
@@ -130,12 +133,23 @@ impl Batches {
         if let Some(batch) = self.ready.pop_front() {
             return Some(batch);
         }
-        let window = self.read_window()?;
-        if let Some(bytes) = self.windows.learn(&window) {
-            self.most = num_ahead(self.queue.max_helpers, bytes);
+        if self.apart.is_empty() {
+            let window = self.read_window()?;
+            if let Some(bytes) = self.windows.learn(&window) {
+                self.most = num_ahead(self.queue.max_helpers, bytes);
+            }
+            (self.ready, self.apart) = (window.batches, window.apart);
         }
-        self.ready = window.batches;
-        self.ready.pop_front()
+        if self.apart.is_empty() { self.ready.pop_front() } else { Some(self.read_apart()) }
+    }
+
+    /// One batch of rows that could not be read together.
+    fn read_apart(&mut self) -> Result<RecordBatch> {
+        let (batch_rows, _) = self.windows.of_batch();
+        let later = self.apart.split_off(batch_rows);
+        let rows = std::mem::replace(&mut self.apart, later);
+        let (source, reads) = (self.queue.source.as_ref(), &self.requests.reads);
+        read_batch(source, reads, rows, u64::MAX, false, |_| {})
     }
 
     fn read_window(&mut self) -> Option<Window> {
@@ -219,6 +233,7 @@ impl Batches {
     fn end(&mut self) {
         self.requests.end();
         self.ready.clear();
+        self.apart = RowRanges::new();
         self.announced.clear();
         self.reading.clear();
         self.queue.clear();

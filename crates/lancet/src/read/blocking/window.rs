@@ -89,12 +89,14 @@ impl Windows {
     /// Has the next windows be longer or shorter, as those fit that were read. Returns how many bytes the next one has,
     /// about, if there was something to be learnt.
     pub(super) fn learn(&mut self, window: &Window) -> Option<u64> {
-        self.num_read = self.num_read.saturating_add(1);
-        if window.is_apart {
-            (self.num, self.most) = (1, 1);
+        if !window.apart.is_empty() {
+            // Rows may be wide from here on: each batch is one, and the next ones are looked at.
+            (self.num, self.most, self.num_read) = (1, 1, 0);
+            return Some(u64::MAX);
         }
+        self.num_read = self.num_read.saturating_add(1);
         // What is wrong with a window of several batches is wrong many times.
-        let is_one = self.num == 1 && !window.is_apart;
+        let is_one = self.num == 1;
         if !self.learns || is_one && self.num_read > LOOKS && !self.num_read.is_multiple_of(LOOKS) {
             return None;
         }
@@ -130,8 +132,8 @@ fn fitting(batch_bytes: u64) -> u64 {
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) batches: VecDeque<Result<RecordBatch>>,
-    /// Whether they had to be read one by one.
-    is_apart: bool,
+    /// Its rows, if they have to be read batch by batch.
+    pub(super) apart: RowRanges,
 }
 
 impl Window {
@@ -139,48 +141,40 @@ impl Window {
     pub(super) fn read(
         source: &dyn Source,
         reads: &Arc<ScanReads>,
-        mut rows: RowRanges,
+        rows: RowRanges,
         (batch_rows, batch_bytes): (u64, u64),
         is_announced: bool,
-        mut tell_next: impl FnMut(&[Span]),
+        tell_next: impl FnMut(&[Span]),
     ) -> Self {
         let is_one = rows.count() <= batch_rows;
-        let again = if is_one { RowRanges::new() } else { rows.clone() };
+        let apart = if is_one { RowRanges::new() } else { rows.clone() };
         let room = batch_bytes.saturating_mul(MOST_TIMES).max(ROOM);
         let most = if is_one { u64::MAX } else { room };
-        let error = match read_batch(source, reads, rows, most, is_announced, &mut tell_next) {
+        let error = match read_batch(source, reads, rows, most, is_announced, tell_next) {
             Ok(window) => return Self::cut(window, batch_rows),
             Err(error) => error,
         };
         if is_one || matches!(error, Error::Io { .. }) {
             return Self::failed(error);
         }
-        // Batches before the one in which something is wrong are given, and a limit is one of each batch.
-        let mut batches = VecDeque::new();
-        rows = again;
-        while !rows.is_empty() {
-            let rest = rows.split_off(batch_rows);
-            let batch = read_batch(source, reads, rows, u64::MAX, is_announced, &mut tell_next);
-            let failed = batch.is_err();
-            batches.push_back(batch);
-            rows = if failed { RowRanges::new() } else { rest };
-        }
-        Self { batches, is_apart: true }
+        // Batches before the one in which something is wrong are given, and a limit is one of each batch. Nor are wide rows
+        // to lie in memory together.
+        Self { batches: VecDeque::new(), apart }
     }
 
     /// Nothing was read.
     pub(super) fn failed(error: Error) -> Self {
-        Self { batches: [Err(error)].into(), is_apart: false }
+        Self { batches: [Err(error)].into(), apart: RowRanges::new() }
     }
 
     fn cut(window: RecordBatch, batch_rows: u64) -> Self {
         let step = usize::try_from(batch_rows).unwrap_or(usize::MAX);
         let len = window.num_rows();
         if len <= step {
-            return Self { batches: [Ok(window)].into(), is_apart: false };
+            return Self { batches: [Ok(window)].into(), apart: RowRanges::new() };
         }
         let starts = (0..len).step_by(step);
         let cut = |start: usize| Ok(window.slice(start, step.min(len.saturating_sub(start))));
-        Self { batches: starts.map(cut).collect(), is_apart: false }
+        Self { batches: starts.map(cut).collect(), apart: RowRanges::new() }
     }
 }
