@@ -19,7 +19,7 @@ pub(crate) enum Memory {
 
 /// More bytes than these go back to the system.
 const MAX_KEPT_BYTES: usize = 16 << 20;
-/// What a file with a large dictionary takes while it is open: whoever reads a row of one opens others.
+/// What a file with a large dictionary may take while it is open. Files are opened one after the other.
 pub(crate) const FILE_BYTES: usize = 4 << 20;
 
 /// Says that objects of so many bytes together are made, and that such may come again.
