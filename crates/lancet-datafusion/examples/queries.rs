@@ -1,13 +1,13 @@
 //! Queries over Lance and over Parquet, side by side.
 //!
 //! ```text
-//! cargo run --release -p lancet-datafusion --example queries -- [scale] [partitions] [runs]
+//! cargo run --release -p lancet-datafusion --example queries -- [scale] [partitions] [runs] [batch rows] [query]
 //! ```
 //!
 //! Makes the tables of TPC-H at a scale (0.1 by default), checks that all answers agree, and then
-//! runs each query over one and the other in turn (21 times by default). Shown are medians.
+//! runs each query, or the one with a name, over one and the other in turn (21 times by default). Shown are medians.
 //! Parquet is what DataFusion writes by default but compressed with Snappy, read with filters
-//! pushed down.
+//! pushed down. Batches have 8,192 rows by default; with fewer it shows what a window costs.
 
 mod tpch;
 
@@ -42,6 +42,8 @@ async fn main() -> Result<()> {
         arguments.next().map_or(otherwise, |text| text.parse().unwrap_or(otherwise))
     };
     let (scale, partitions, runs) = (number(0.1), number(1.0) as usize, number(21.0) as usize);
+    let batch_rows = number(8192.0) as usize;
+    let only = arguments.next();
     let folder = std::env::temp_dir().join(format!("lancet-queries-{scale}"));
     if !folder.join("done").exists() {
         std::fs::create_dir_all(&folder)?;
@@ -49,12 +51,13 @@ async fn main() -> Result<()> {
         std::fs::write(folder.join("done"), "")?;
     }
     print_sizes(&folder)?;
-    let lance = session(&folder, "lance", partitions).await?;
-    let parquet = session(&folder, "parquet", partitions).await?;
+    let lance = session(&folder, "lance", partitions, batch_rows).await?;
+    let parquet = session(&folder, "parquet", partitions, batch_rows).await?;
     println!("scale {scale}, {partitions} partitions, medians of {runs} runs");
     println!("{:<12} {:>10} {:>10} {:>7}", "", "lance", "parquet", "ratio");
     let mut product = 1.0;
-    let queries: Vec<_> = tpch::QUERIES.into_iter().chain(SELECTIVE).collect();
+    let mut queries: Vec<_> = tpch::QUERIES.into_iter().chain(SELECTIVE).collect();
+    queries.retain(|(name, _)| only.as_ref().is_none_or(|only| name == only));
     for &(name, query) in &queries {
         let (lance, parquet) = medians(&lance, &parquet, name, query, runs).await?;
         let ratio = parquet.as_secs_f64() / lance.as_secs_f64();
@@ -65,8 +68,14 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-async fn session(folder: &Path, ending: &str, partitions: usize) -> Result<SessionContext> {
+async fn session(
+    folder: &Path,
+    ending: &str,
+    partitions: usize,
+    batch_rows: usize,
+) -> Result<SessionContext> {
     let mut config = SessionConfig::new().with_target_partitions(partitions);
+    config = config.with_batch_size(batch_rows);
     config.options_mut().execution.parquet.pushdown_filters = true;
     config.options_mut().execution.parquet.reorder_filters = true;
     let ctx = SessionContext::new_with_config(config);

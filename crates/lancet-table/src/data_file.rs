@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Problem, ensure};
 use crate::unknown::UnknownFields;
-use crate::wire::{LastNumbers, Numbers, Parts};
+use crate::wire::{Numbers, Parts};
 
 /// The folder of the data files, below that of the table.
 pub const DATA_DIR: &str = "data";
@@ -133,15 +133,21 @@ impl DataFile {
         rules: &Rules<'_>,
         last: &mut LastColumns<'a>,
     ) -> Result<Self, Problem> {
-        let (mut path, mut numbers) = ("", (0, 0));
-        let (mut fields, mut columns) = (Numbers::default(), Numbers::default());
-        let (mut size_bytes, mut base, mut unknown) = (0, None, UnknownFields::default());
         let mut parts = Parts::new(message);
+        let mut path = match parts.next_if(|field| field == 1)? {
+            Some(part) => part.text()?,
+            None => "",
+        };
+        let common = last.read(&mut parts)?;
+        let mut numbers = common.version_numbers;
+        let mut fields = Numbers::from(common.fields.clone());
+        let mut columns = Numbers::from(common.columns.clone());
+        let (mut size_bytes, mut base, mut unknown) = (0, None, UnknownFields::default());
         while let Some(part) = parts.next()? {
             match part.field {
                 1 => path = part.text()?,
-                2 => fields.add(&part, &mut last.fields)?,
-                3 => columns.add(&part, &mut last.columns)?,
+                2 => fields.add(&part)?,
+                3 => columns.add(&part)?,
                 4 => numbers.0 = part.number32()?,
                 5 => numbers.1 = part.number32()?,
                 6 => size_bytes = part.number()?,
@@ -167,12 +173,50 @@ impl DataFile {
     }
 }
 
-/// The fields and columns of the data file that was read last, and those that were checked last, by the same rules.
+/// What most data files of a table have in common, and right behind their names: fields, columns and version.
+#[derive(Debug, Default)]
+struct Common<'a> {
+    /// The parts of the message that say it.
+    bytes: &'a [u8],
+    fields: Arc<[i32]>,
+    columns: Arc<[i32]>,
+    version_numbers: (u32, u32),
+}
+
+/// What the data file that was read last has in common with others, and the columns that were checked last, by the same rules.
 #[derive(Debug, Default)]
 pub(crate) struct LastColumns<'a> {
-    fields: LastNumbers<'a>,
-    columns: LastNumbers<'a>,
+    common: Common<'a>,
     checked: Option<[Arc<[i32]>; 2]>,
+}
+
+impl<'a> LastColumns<'a> {
+    /// What the next parts say. If they are those of the last file, they are not read again.
+    fn read(&mut self, parts: &mut Parts<'a>) -> Result<&Common<'a>, Problem> {
+        if self.common.bytes.is_empty() || !parts.skip(self.common.bytes) {
+            self.common = Common::read(parts)?;
+        }
+        Ok(&self.common)
+    }
+}
+
+impl<'a> Common<'a> {
+    fn read(parts: &mut Parts<'a>) -> Result<Self, Problem> {
+        let before = parts.rest();
+        let (mut fields, mut columns) = (Numbers::default(), Numbers::default());
+        let mut version_numbers = (0, 0);
+        while let Some(part) = parts.next_if(|field| (2..=5).contains(&field))? {
+            match part.field {
+                2 => fields.add(&part)?,
+                3 => columns.add(&part)?,
+                4 => version_numbers.0 = part.number32()?,
+                _ => version_numbers.1 = part.number32()?,
+            }
+        }
+        let len = before.len().saturating_sub(parts.rest().len());
+        let bytes = before.get(..len).unwrap_or_default();
+        Ok(Self { bytes, fields: fields.finish(), columns: columns.finish(), version_numbers })
+    }
 }
 
 fn check(

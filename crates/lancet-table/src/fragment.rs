@@ -10,7 +10,7 @@ use crate::error::{Problem, ensure};
 use crate::proto;
 use crate::row_ids::{Stored, StoredNumbers};
 use crate::unknown::{Kept, UnknownFields};
-use crate::wire::{Parts, unreadable};
+use crate::wire::{Part, Parts, unreadable};
 
 /// Rows of the table that lie in the same files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub struct Fragment {
     pub id: u32,
     /// Its data files. No field is in two of them.
     pub files: Vec<DataFile>,
-    /// The file of its deleted rows, if it has some.
-    pub deletion_file: Option<DeletionFile>,
+    /// The file of its deleted rows, if it has some. Most fragments have none.
+    pub deletion_file: Option<Box<DeletionFile>>,
     /// Its rows, deleted ones included. Very old tables do not tell.
     pub physical_rows: Option<u64>,
     /// Its row ids, as stored. What they are is said by [`Manifest::row_ids`](crate::Manifest::row_ids).
@@ -58,7 +58,7 @@ impl Fragment {
         message: &'a [u8],
         rules: &Rules<'_>,
         last: &mut LastColumns<'a>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Arc<Self>, Problem> {
         let decoded = Self::decode_inner(message, rules, last);
         decoded.map_err(|problem| match id_of(message) {
             Some(id) => problem.within(&format!("fragment {id}")),
@@ -70,7 +70,7 @@ impl Fragment {
         message: &'a [u8],
         rules: &Rules<'_>,
         last: &mut LastColumns<'a>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Arc<Self>, Problem> {
         let (mut id, mut rows, mut files) = (0, 0, Vec::new());
         let mut deletions: Option<Kept<proto::DeletionFile>> = None;
         let (mut row_ids, mut updated, mut created) = (None, None, None);
@@ -105,18 +105,21 @@ impl Fragment {
         ensure!(!files.is_empty(), "it has no data files");
         check_fields_once(&files)?;
         let physical_rows = (rows > 0).then_some(rows);
-        let deletion_file =
-            deletions.map(|file| DeletionFile::check(file, physical_rows, rules)).transpose()?;
-        Ok(Self {
+        let checked = |file| DeletionFile::check(file, physical_rows, rules).map(Box::new);
+        let deletion_file = deletions.map(checked).transpose()?;
+        let stored = |part: Option<Part<'_>>, what| {
+            part.map(|part| Stored::decode(&part, what, &files)).transpose()
+        };
+        Ok(Arc::new(Self {
             id,
             deletion_file,
             physical_rows,
-            row_ids: Stored::decode(row_ids, StoredNumbers::RowIds, &files)?,
-            created: Stored::decode(created, StoredNumbers::Created, &files)?,
-            last_updated: Stored::decode(updated, StoredNumbers::LastUpdated, &files)?,
+            row_ids: stored(row_ids, StoredNumbers::RowIds)?,
+            created: stored(created, StoredNumbers::Created)?,
+            last_updated: stored(updated, StoredNumbers::LastUpdated)?,
             files,
             unknown,
-        })
+        }))
     }
 }
 

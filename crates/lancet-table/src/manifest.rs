@@ -301,13 +301,13 @@ fn decode_fragments(
             continue;
         }
         let mut fragment = Fragment::decode(message, rules, &mut last)?;
-        if let Some(before) = fragments.last() {
+        if let (Some(before), Some(fragment)) = (fragments.last(), Arc::get_mut(&mut fragment)) {
             fragment.share_lists(before);
         }
         let id = fragment.id;
         let has_ids = fragment.row_ids.is_some() || !flags.contains(Flags::STABLE_ROW_IDS);
         ensure!(has_ids, "fragment {id} has no row ids, but the table says that all have");
-        fragments.push(Arc::new(fragment));
+        fragments.push(fragment);
         // Both are sorted, mostly.
         while let Some(((_, passed), rest)) = known.split_first()
             && passed.id <= id

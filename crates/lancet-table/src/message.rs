@@ -122,7 +122,7 @@ impl Fragment {
         let message = proto::DataFragment {
             id: self.id.into(),
             files: self.files.iter().map(DataFile::message).collect(),
-            deletion_file: self.deletion_file.as_ref().map(DeletionFile::message),
+            deletion_file: self.deletion_file.as_deref().map(DeletionFile::message),
             physical_rows: self.physical_rows.unwrap_or(0),
             row_ids: self.row_ids.as_ref().map(|stored| match stored {
                 Stored::Inline(bytes) => proto::RowIds::Inline(bytes.clone()),

@@ -40,7 +40,7 @@ pub(crate) struct RemovedRows {
     /// Their offsets.
     pub(crate) offsets: RoaringBitmap,
     /// The deletion file that the fragment had.
-    pub(crate) before: Option<DeletionFile>,
+    pub(crate) before: Option<Box<DeletionFile>>,
     /// The rows of the fragment, deleted ones included.
     pub(crate) physical_rows: u64,
 }
@@ -195,7 +195,7 @@ impl Merged {
             gone.extend(self.emptied.iter().map(|id| u64::from(*id)));
             for fragment in updated {
                 if let Some(file) = files.get(&fragment.id) {
-                    fragment.deletion_file = Some((*file).clone());
+                    fragment.deletion_file = Some(Box::new((*file).clone()));
                 }
             }
         }

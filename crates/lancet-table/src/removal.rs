@@ -51,7 +51,8 @@ impl<S: Storage> Opened<S> {
                 base: None,
                 unknown: UnknownFields::default(),
             };
-            let updated = Fragment { deletion_file: Some(file.clone()), ..fragment.clone() };
+            let updated =
+                Fragment { deletion_file: Some(Box::new(file.clone())), ..fragment.clone() };
             removal.updated.push(updated);
             removal.files.push(NewDeletionFile { fragment: fragment.id, file, deletions });
         }

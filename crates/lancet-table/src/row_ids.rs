@@ -96,16 +96,15 @@ impl StoredNumbers {
 }
 
 impl Stored {
-    /// What the last of the parts of a fragment says that tell where its numbers are.
+    /// What the last of those parts of a fragment says that tell where its numbers are.
     pub(crate) fn decode(
-        part: Option<Part<'_>>,
+        part: &Part<'_>,
         what: StoredNumbers,
         files: &[DataFile],
-    ) -> Result<Option<Self>, Problem> {
-        let Some(part) = part else { return Ok(None) };
+    ) -> Result<Self, Problem> {
         let bytes = part.bytes()?;
         match part.field {
-            5 | 7 | 9 => Ok(Some(Self::Inline(bytes.to_vec()))),
+            5 | 7 | 9 => Ok(Self::Inline(bytes.to_vec())),
             6 | 8 | 10 => {
                 let file = proto::ExternalFile::decode(bytes).map_err(unreadable)?;
                 let (what, path) = (what.words(), file.path.escape_debug());
@@ -114,7 +113,7 @@ impl Stored {
                      a hidden column"
                 )))
             }
-            _ => hidden(what, files).map(Some),
+            _ => hidden(what, files),
         }
     }
 }

@@ -25,7 +25,8 @@ pub(crate) struct Snapshot {
     pub(crate) schema: TableSchema,
     /// The places of the fragments, by their ids; none if they are sorted by them, as writers have it.
     places: Option<HashMap<u32, usize>>,
-    fragments: Vec<Known>,
+    /// What was found out about each fragment; made when the first one is asked for: many only ask for the schema.
+    fragments: OnceLock<Box<[Known]>>,
     /// The number of the first row of each fragment, and behind them that of all rows.
     starts: OnceLock<Vec<u64>>,
     /// Addresses by row ids.
@@ -49,8 +50,7 @@ impl Snapshot {
         let is_sorted = manifest.fragments.is_sorted_by_key(|fragment| fragment.id);
         let ids = manifest.fragments.iter().map(|fragment| fragment.id);
         let places = (!is_sorted).then(|| ids.zip(0..).collect());
-        let fragments = manifest.fragments.iter().map(|_| Known::default()).collect();
-        let (starts, row_index) = (OnceLock::new(), OnceLock::new());
+        let (fragments, starts, row_index) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Ok(Self { manifest, schema, places, fragments, starts, row_index })
     }
 
@@ -69,7 +69,11 @@ impl Snapshot {
     }
 
     fn known(&self, place: usize) -> Result<&Known> {
-        let found = self.fragments.get(place);
+        if self.fragments.get().is_none() {
+            let known = self.manifest.fragments.iter().map(|_| Known::default()).collect();
+            let _ = self.fragments.set(known);
+        }
+        let found = self.fragments.get().and_then(|known| known.get(place));
         found.ok_or_else(|| Error::invalid(format!("there is no fragment at place {place}")))
     }
 

@@ -178,7 +178,7 @@ mod tests {
             base: None,
             unknown: Default::default(),
         };
-        Fragment { deletion_file: Some(file), ..fragment }
+        Fragment { deletion_file: Some(Box::new(file)), ..fragment }
     }
 
     fn version(fragments: &[&Fragment], columns: &[&str]) -> Manifest {

@@ -1,8 +1,8 @@
 //! Messages taken apart without copies, one part after the other.
 //!
 //! A manifest lists a fragment in some hundred bytes, and there may be a million of them: whoever opens a table waits for
-//! nothing else. So fragments are read right out of the bytes, in one pass; lists of numbers that are the same in all of
-//! them are there once. Other messages are few, and decoded as they are declared ([`proto`](crate::proto)).
+//! nothing else. So fragments are read right out of the bytes, in one pass, and what is the same in all of their files is read
+//! once. Other messages are few, and decoded as they are declared ([`proto`](crate::proto)).
 
 use std::sync::Arc;
 
@@ -67,6 +67,31 @@ impl<'a> Parts<'a> {
         let is_long = wire == WireType::LengthDelimited;
         let value = if is_long { Value::Bytes(bytes) } else { Value::Fixed(bytes) };
         Ok(Some(self.part(field, value, later)))
+    }
+
+    /// The next part, if its field is one that is wanted.
+    pub(crate) fn next_if(
+        &mut self,
+        is_wanted: impl FnOnce(u32) -> bool,
+    ) -> Result<Option<Part<'a>>, Problem> {
+        let before = self.rest;
+        let part = self.next()?.filter(|part| is_wanted(part.field));
+        if part.is_none() {
+            self.rest = before;
+        }
+        Ok(part)
+    }
+
+    /// Goes behind some parts, if they are the next ones.
+    pub(crate) fn skip(&mut self, parts: &[u8]) -> bool {
+        let rest = self.rest.strip_prefix(parts);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    /// The parts that are left.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     /// A part that ends where `rest` begins.
@@ -137,24 +162,6 @@ pub(crate) fn unreadable(why: impl std::fmt::Display) -> Problem {
     Problem::corrupt(format!("the message does not decode: {why}"))
 }
 
-/// The list of numbers that was read last, as bytes and as numbers.
-#[derive(Debug, Default)]
-pub(crate) struct LastNumbers<'a> {
-    bytes: &'a [u8],
-    numbers: Arc<[i32]>,
-}
-
-impl<'a> LastNumbers<'a> {
-    fn read(&mut self, bytes: &'a [u8]) -> Result<Arc<[i32]>, Problem> {
-        if self.bytes != bytes {
-            let mut numbers = Vec::new();
-            read_packed(bytes, &mut numbers)?;
-            (self.bytes, self.numbers) = (bytes, numbers.into());
-        }
-        Ok(self.numbers.clone())
-    }
-}
-
 fn read_packed(mut bytes: &[u8], numbers: &mut Vec<i32>) -> Result<(), Problem> {
     // Each takes a byte at least.
     numbers.reserve(bytes.len());
@@ -167,24 +174,15 @@ fn read_packed(mut bytes: &[u8], numbers: &mut Vec<i32>) -> Result<(), Problem> 
 /// A list of numbers in the making. Writers put it into one part; it may come in several, or number by number.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
-    first: Option<Arc<[i32]>>,
-    /// All of them, if there are several parts.
+    /// Those it begins with, where they are known.
+    known: Option<Arc<[i32]>>,
+    /// All of them, if there are others.
     all: Vec<i32>,
 }
 
 impl Numbers {
-    pub(crate) fn add<'a>(
-        &mut self,
-        part: &Part<'a>,
-        last: &mut LastNumbers<'a>,
-    ) -> Result<(), Problem> {
-        match part.value {
-            Value::Bytes(bytes) if self.first.is_none() && self.all.is_empty() => {
-                self.first = Some(last.read(bytes)?);
-                return Ok(());
-            }
-            _ => self.all.extend_from_slice(&self.first.take().unwrap_or_default()),
-        }
+    pub(crate) fn add(&mut self, part: &Part<'_>) -> Result<(), Problem> {
+        self.all.extend_from_slice(&self.known.take().unwrap_or_default());
         match part.value {
             Value::Bytes(bytes) => read_packed(bytes, &mut self.all),
             _ => {
@@ -195,7 +193,13 @@ impl Numbers {
     }
 
     pub(crate) fn finish(self) -> Arc<[i32]> {
-        self.first.unwrap_or_else(|| self.all.into())
+        self.known.unwrap_or_else(|| self.all.into())
+    }
+}
+
+impl From<Arc<[i32]>> for Numbers {
+    fn from(known: Arc<[i32]>) -> Self {
+        Self { known: Some(known), all: Vec::new() }
     }
 }
 
@@ -204,10 +208,13 @@ mod tests {
     use super::*;
 
     fn lists(message: &[u8]) -> Result<Arc<[i32]>, Problem> {
-        let (mut parts, mut last) = (Parts::new(message), LastNumbers::default());
-        let mut numbers = Numbers::default();
+        lists_behind(&[], message)
+    }
+
+    fn lists_behind(known: &[i32], message: &[u8]) -> Result<Arc<[i32]>, Problem> {
+        let (mut parts, mut numbers) = (Parts::new(message), Numbers::from(Arc::from(known)));
         while let Some(part) = parts.next()? {
-            numbers.add(&part, &mut last)?;
+            numbers.add(&part)?;
         }
         Ok(numbers.finish())
     }
@@ -229,10 +236,19 @@ mod tests {
     }
 
     #[test]
-    fn equal_lists_are_there_once() {
-        let mut last = LastNumbers::default();
-        let (one, same) = (last.read(&[1, 2]).unwrap(), last.read(&[1, 2]).unwrap());
-        assert!(Arc::ptr_eq(&one, &same));
-        assert_eq!(*last.read(&[1, 3]).unwrap(), [1, 3]);
+    fn lists_go_on_behind_those_that_are_known() {
+        assert_eq!(*lists_behind(&[4, 5], &[0x12, 2, 7, 8]).unwrap(), [4, 5, 7, 8]);
+        assert_eq!(*lists_behind(&[4, 5], &[]).unwrap(), [4, 5]);
+    }
+
+    #[test]
+    fn parts_are_looked_at_before_they_are_taken() {
+        let message = [0x10, 7, 0x1a, 1, 9];
+        let mut parts = Parts::new(&message);
+        assert!(parts.next_if(|field| field == 3).unwrap().is_none());
+        assert_eq!(parts.next_if(|field| field == 2).unwrap().unwrap().number().unwrap(), 7);
+        assert!(!parts.skip(&[0x1a, 2]));
+        assert!(parts.skip(&[0x1a, 1, 9]));
+        assert!(parts.next_if(|_| true).unwrap().is_none());
     }
 }

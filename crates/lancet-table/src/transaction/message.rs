@@ -1,5 +1,7 @@
 //! Transactions out of their messages and back: what was read comes out again, what is not known included.
 
+use std::sync::Arc;
+
 use prost::Message;
 
 use super::{
@@ -252,7 +254,10 @@ mod parse {
 
     fn fragments(messages: Vec<Vec<u8>>) -> Result<Vec<Fragment>, Problem> {
         let (rules, mut last) = (lenient(), LastColumns::default());
-        messages.iter().map(|message| Fragment::decode(message, &rules, &mut last)).collect()
+        let fragments = messages
+            .iter()
+            .map(|message| Fragment::decode(message, &rules, &mut last).map(Arc::unwrap_or_clone));
+        fragments.collect()
     }
 
     /// What files of a transaction have in common is told by the manifest.
