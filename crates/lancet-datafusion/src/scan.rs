@@ -25,9 +25,9 @@ use crate::readable::{Columns, Readable};
 use crate::rows;
 use crate::zones::Zones;
 
-/// Batches in a window, at most: reads are worth their while, and what is decoded stays in reach of
+/// Rows of a window, at most, if a batch has no more: reads are worth their while, and what is decoded stays in reach of
 /// the processor's caches.
-const WINDOW_BATCHES: u64 = 4;
+const WINDOW_ROWS: u64 = 32 << 10;
 /// Bytes of a window, about.
 const WINDOW_BYTES: u64 = 16 << 20;
 /// Windows that are read at the same time.
@@ -145,7 +145,7 @@ impl Scan {
             Err(error) => return stream::once(async { Err(error) }).boxed(),
         };
         let first = self.batch_rows as u64;
-        let most = first.saturating_mul(WINDOW_BATCHES).min((WINDOW_BYTES / self.row_bytes).max(1));
+        let most = first.max(WINDOW_ROWS).min((WINDOW_BYTES / self.row_bytes).max(1));
         let windows = rows::windows(&rows, first.min(most), most);
         let scan = Arc::new(self);
         let read = move |window: RowRanges| {
@@ -169,6 +169,9 @@ impl Scan {
 
     /// Reads a window.
     async fn read(&self, rows: RowRanges) -> Result<Vec<RecordBatch>> {
+        // What is in memory is read without waiting, and a task that never waits keeps the one that it has woken last
+        // from running, on other threads too.
+        tokio::task::yield_now().await;
         let rows = self.readable.live(self.prune(rows)?).await?;
         let read = match &self.filter {
             _ if rows.is_empty() => Ok(None),

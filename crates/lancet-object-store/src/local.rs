@@ -11,6 +11,10 @@ use object_store::ObjectMeta;
 
 use crate::together::Together;
 
+/// So many bytes are read at once if they are in memory: another thread would be woken for longer than their copy takes.
+/// Of longer reads the copy is for another thread, while this one decodes what it has.
+const MOST_AT_ONCE: u64 = 256 << 10;
+
 /// A file as it was when it was opened.
 #[derive(Debug)]
 pub(crate) struct LocalFile {
@@ -43,8 +47,14 @@ impl LocalFile {
         self: &Arc<Self>,
         requests: Vec<Together>,
     ) -> Result<Vec<(usize, Bytes)>, Failure> {
+        let bytes = requests.iter().map(|one| one.span.len()).fold(0, u64::saturating_add);
+        if bytes <= MOST_AT_ONCE
+            && let Some(read) = self.source.read_now(&spans(&requests))
+        {
+            return self.cut(&requests, &read);
+        }
         let file = self.clone();
-        let read = move || file.read_now(&requests);
+        let read = move || file.read_waiting(&requests);
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => match runtime.spawn_blocking(read).await {
                 Ok(read) => read,
@@ -54,21 +64,28 @@ impl LocalFile {
         }
     }
 
-    fn read_now(&self, requests: &[Together]) -> Result<Vec<(usize, Bytes)>, Failure> {
-        let read = self.read_spans(requests.iter().map(|one| one.span).collect());
+    fn read_waiting(&self, requests: &[Together]) -> Result<Vec<(usize, Bytes)>, Failure> {
+        let read = self.read_spans(&spans(requests));
+        match read {
+            Ok(read) => self.cut(requests, &read),
+            Err(error) => self.check().and(Err(Failure::Io(error))),
+        }
+    }
+
+    /// The spans of requests that were read.
+    fn cut(&self, requests: &[Together], read: &[Bytes]) -> Result<Vec<(usize, Bytes)>, Failure> {
         // What was written before this has changed the time.
         self.check()?;
-        let read = read.map_err(Failure::Io)?;
-        Ok(requests.iter().zip(&read).flat_map(|(one, bytes)| one.cut(bytes)).collect())
+        Ok(requests.iter().zip(read).flat_map(|(one, bytes)| one.cut(bytes)).collect())
     }
 
     /// What is not in memory is asked of the device together.
-    fn read_spans(&self, spans: Vec<Span>) -> lancet::Result<Vec<Bytes>> {
+    fn read_spans(&self, spans: &[Span]) -> lancet::Result<Vec<Bytes>> {
         if spans.iter().any(|span| span.end() > self.source.size_bytes()) {
             let (context, source) = ("cannot read".into(), io::ErrorKind::UnexpectedEof.into());
             return Err(lancet::Error::Io { context, source });
         }
-        self.source.read_scattered(&spans)
+        self.source.read_scattered(spans)
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -76,4 +93,8 @@ impl LocalFile {
         let same = now.len() == self.size && now.modified().ok() == Some(self.modified);
         if same { Ok(()) } else { Err(Failure::Changed) }
     }
+}
+
+fn spans(requests: &[Together]) -> Vec<Span> {
+    requests.iter().map(|one| one.span).collect()
 }

@@ -97,6 +97,19 @@ impl FileSource {
         &self.file
     }
 
+    /// The bytes of spans, if all of them are in memory. It never waits for a device: where one had to be asked, or where
+    /// the system does not tell, there are none. For those who read on a thread that must not wait, as async drivers do.
+    pub fn read_now(&self, spans: &[Span]) -> Option<Vec<Bytes>> {
+        let plan = coalesce(spans, MERGE_GAP, MERGE_BYTES);
+        let read = |span: &Span| {
+            let len = usize::try_from(span.len()).ok()?;
+            let mut buffer = self.pool.take(len);
+            let is_there = self.cache.read_now(&self.file, &mut buffer, len, span.start());
+            is_there.then(|| self.pool.lend(buffer))
+        };
+        plan.cut(&plan.reads.iter().map(read).collect::<Option<Vec<_>>>()?, spans).ok()
+    }
+
     /// Reads one span after the other. Of those that lie apart, the first one that is not in memory has all that are
     /// left announced.
     fn read_all(&self, spans: &[Span], apart: bool) -> Result<Vec<Bytes>> {

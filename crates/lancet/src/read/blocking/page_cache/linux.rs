@@ -53,6 +53,13 @@ impl PageCache {
         fill(file, buffer, len, at).is_ok() && start.elapsed() < patience
     }
 
+    /// Fills a buffer with `len` bytes if all of them are in memory. Returns whether it has: never waits.
+    pub(super) fn read_now(&self, file: &File, buffer: &mut Vec<u8>, len: usize, at: u64) -> bool {
+        !self.is_silent.load(Ordering::Relaxed)
+            && read_cached(file, buffer, len, at).is_ok()
+            && buffer.len() == len
+    }
+
     /// Whether the spans are in memory: the ends of the first and the last one stand for all.
     pub(super) fn has(&self, file: &File, spans: &[Span]) -> bool {
         let mut ends = spans.first().into_iter().chain(spans.last());
@@ -205,6 +212,28 @@ mod tests {
         if !warm.cache.is_silent.load(Ordering::Relaxed) {
             assert!(!warm.has_waited());
         }
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn only_what_is_in_memory_is_read_now() {
+        let (path, bytes) = cold_file("now");
+        let source = FileSource::open(&path).unwrap();
+        let mut spans = pieces();
+        spans.push(Span::new(7, 7).unwrap());
+        assert!(source.read_now(&spans).is_none(), "it was evicted");
+        // Only a read that may wait finds out that the system does not tell.
+        source.read(&spans).unwrap();
+        let is_silent = source.cache.is_silent.load(Ordering::Relaxed);
+        if !is_silent {
+            let warm = source.read_now(&spans).unwrap();
+            assert_eq!(warm, source.read(&spans).unwrap());
+            assert_eq!(warm[3], bytes[300_050..303_050]);
+        }
+        let beyond = Span::new(bytes.len() as u64 - 1, bytes.len() as u64 + 1).unwrap();
+        assert!(source.read_now(&[spans[0], beyond]).is_none());
+        source.cache.is_silent.store(true, Ordering::Relaxed);
+        assert!(source.read_now(&spans).is_none(), "nobody tells whether it would wait");
         std::fs::remove_file(path).unwrap();
     }
 
