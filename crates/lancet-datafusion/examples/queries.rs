@@ -1,13 +1,14 @@
-//! Queries over Lance and over Parquet, side by side.
+//! Queries over Lance and over Parquet, side by side, and over the same rows in memory.
 //!
 //! ```text
 //! cargo run --release -p lancet-datafusion --example queries -- [scale] [partitions] [runs] [batch rows] [query]
 //! ```
 //!
-//! Makes the tables of TPC-H at a scale (0.1 by default), checks that all answers agree, and then
-//! runs each query, or the one with a name, over one and the other in turn (21 times by default). Shown are medians.
-//! Parquet is what DataFusion writes by default but compressed with Snappy, read with filters
-//! pushed down. Batches have 8,192 rows by default; with fewer it shows what a window costs.
+//! Makes the tables of TPC-H at a scale (0.1 by default), checks that all answers agree, and then runs each query, or the
+//! one with a name, over one and the other in turn (21 times by default). Shown are medians. Parquet is what DataFusion
+//! writes by default but compressed with Snappy, read with filters pushed down. Over rows in memory a query takes what
+//! DataFusion takes alone: no format makes it faster, unless it reads fewer rows. Batches have 8,192 rows by default; with
+//! fewer it shows what a window of a scan costs.
 
 mod tpch;
 
@@ -53,16 +54,19 @@ async fn main() -> Result<()> {
     print_sizes(&folder)?;
     let lance = session(&folder, "lance", partitions, batch_rows).await?;
     let parquet = session(&folder, "parquet", partitions, batch_rows).await?;
+    let memory = tpch::in_memory(&lance, partitions).await?;
+    let sessions = [lance, parquet, memory];
     println!("scale {scale}, {partitions} partitions, medians of {runs} runs");
-    println!("{:<12} {:>10} {:>10} {:>7}", "", "lance", "parquet", "ratio");
+    println!("{:<12} {:>10} {:>10} {:>7} {:>10}", "", "lance", "parquet", "ratio", "memory");
     let mut product = 1.0;
     let mut queries: Vec<_> = tpch::QUERIES.into_iter().chain(SELECTIVE).collect();
     queries.retain(|(name, _)| only.as_ref().is_none_or(|only| name == only));
     for &(name, query) in &queries {
-        let (lance, parquet) = medians(&lance, &parquet, name, query, runs).await?;
+        let [lance, parquet, memory] = medians(&sessions, name, query, runs).await?;
         let ratio = parquet.as_secs_f64() / lance.as_secs_f64();
         product *= ratio;
-        println!("{name:<12} {:>10} {:>10} {ratio:>7.2}", shown(lance), shown(parquet));
+        let [lance, parquet, memory] = [lance, parquet, memory].map(shown);
+        println!("{name:<12} {lance:>10} {parquet:>10} {ratio:>7.2} {memory:>10}");
     }
     println!("geometric mean {:.2}", product.powf(1.0 / queries.len() as f64));
     Ok(())
@@ -83,24 +87,27 @@ async fn session(
     Ok(ctx)
 }
 
-/// The median times of a query over both, run in turn.
-async fn medians(
-    lance: &SessionContext,
-    parquet: &SessionContext,
+/// The median times of a query in each session, run in turn.
+async fn medians<const N: usize>(
+    sessions: &[SessionContext; N],
     name: &str,
     query: &str,
     runs: usize,
-) -> Result<(Duration, Duration)> {
-    let (expected, found) = (answer(parquet, query).await?.1, answer(lance, query).await?.1);
-    assert_eq!(found, expected, "{name} differs");
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..runs.max(1) {
-        ours.push(answer(lance, query).await?.0);
-        theirs.push(answer(parquet, query).await?.0);
+) -> Result<[Duration; N]> {
+    let expected = answer(&sessions[0], query).await?.1;
+    let mut times = [const { Vec::new() }; N];
+    for session in sessions {
+        assert_eq!(answer(session, query).await?.1, expected, "{name} differs");
     }
-    ours.sort_unstable();
-    theirs.sort_unstable();
-    Ok((ours[ours.len() / 2], theirs[theirs.len() / 2]))
+    for _ in 0..runs.max(1) {
+        for (session, times) in sessions.iter().zip(&mut times) {
+            times.push(answer(session, query).await?.0);
+        }
+    }
+    Ok(times.map(|mut times| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    }))
 }
 
 /// How long a query takes, and its rows as sorted lines.
