@@ -77,6 +77,8 @@ def test_filters_and_columns(table: lance.LanceDataset) -> None:
         mine.take([0], columns=["idd"])
     numbers = [fragment.id for fragment in mine.fragments()]
     parts = [mine.scan(fragments=[number]).count() for number in numbers]
+    with pytest.raises(ValueError, match="no fragment 99"):
+        mine.scan(fragments=[numbers[0], 99]).count()
     assert sum(parts) == len(mine) and parts == [fragment.num_rows for fragment in mine.fragments()]
 
 

@@ -25,6 +25,11 @@ pub(crate) fn list(folder: &Path) -> Result<Option<Vec<String>>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) if source.kind() == ErrorKind::NotADirectory => {
+            let place = folder.parent().unwrap_or(folder).display();
+            let context = format!("open {place} as a table, which is a folder");
+            return Err(Error::Io { context, source });
+        }
         Err(error) => return Err(failed(error)),
     };
     let mut names = Vec::new();

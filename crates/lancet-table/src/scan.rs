@@ -46,7 +46,8 @@ macro_rules! describe_scan {
                 self
             }
 
-            /// Reads only these fragments, by their ids. Rows keep the numbers they have in the whole table.
+            /// Reads only these fragments, by their ids; fails if there is none with such an id. Rows keep the numbers
+            /// they have in the whole table.
             pub fn fragments(mut self, ids: impl IntoIterator<Item = u32>) -> Self {
                 self.plan.fragments = Some(ids.into_iter().collect());
                 self

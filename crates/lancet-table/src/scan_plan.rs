@@ -113,7 +113,12 @@ impl ScanPlan {
                 "rows up to {end} are out of range: there are {num_rows} rows"
             )));
         }
-        let ids = reads.snapshot.manifest.fragments.iter().map(|fragment| fragment.id);
+        let snapshot = &reads.snapshot;
+        let unknown = |id: &&u32| snapshot.place(**id).is_none();
+        if let Some(id) = self.fragments.iter().flatten().filter(unknown).min() {
+            return Err(Error::invalid(format!("the table has no fragment {id}")));
+        }
+        let ids = snapshot.manifest.fragments.iter().map(|fragment| fragment.id);
         let bounds = starts.iter().zip(starts.iter().skip(1)).map(|(start, end)| *start..*end);
         let mut wanted: Vec<(usize, Range<u64>)> = Vec::new();
         for (place, (id, bounds)) in ids.zip(bounds).enumerate() {

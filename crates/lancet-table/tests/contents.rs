@@ -137,6 +137,8 @@ fn check_parts(table: &Table, want: &RecordBatch, names: &[String]) {
     let there: Vec<u64> = (0..num_rows).filter(is_there).collect();
     let got = collect(table.scan().columns(names.to_vec()).fragments(ids.clone()).build().unwrap());
     same("fragments", &got, &rows_of(want, &there));
+    let error = table.scan().fragments([u32::MAX]).build().err().unwrap().to_string();
+    assert_eq!(error, format!("the table has no fragment {}", u32::MAX));
 }
 
 fn check_filters(table: &Table, want: &RecordBatch, names: &[String]) {
