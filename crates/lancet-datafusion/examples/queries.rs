@@ -13,9 +13,11 @@
 mod tpch;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::datasource::MemTable;
 use datafusion::error::Result;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
@@ -54,7 +56,7 @@ async fn main() -> Result<()> {
     print_sizes(&folder)?;
     let lance = session(&folder, "lance", partitions, batch_rows).await?;
     let parquet = session(&folder, "parquet", partitions, batch_rows).await?;
-    let memory = tpch::in_memory(&lance, partitions).await?;
+    let memory = in_memory(&lance, partitions).await?;
     let sessions = [lance, parquet, memory];
     println!("scale {scale}, {partitions} partitions, medians of {runs} runs");
     println!("{:<12} {:>10} {:>10} {:>7} {:>10}", "", "lance", "parquet", "ratio", "memory");
@@ -85,6 +87,20 @@ async fn session(
     let ctx = SessionContext::new_with_config(config);
     tpch::register_tables(&ctx, folder, ending).await?;
     Ok(ctx)
+}
+
+/// A session that has the rows of the tables of another in memory.
+async fn in_memory(ctx: &SessionContext, partitions: usize) -> Result<SessionContext> {
+    let copy = SessionContext::new_with_config(ctx.copied_config());
+    for table in tpch::TABLES {
+        let batches = ctx.table(table).await?.collect().await?;
+        let (schema, mut parts) = (batches[0].schema(), vec![Vec::new(); partitions.max(1)]);
+        for (number, batch) in batches.into_iter().enumerate() {
+            parts[number % partitions.max(1)].push(batch);
+        }
+        copy.register_table(table, Arc::new(MemTable::try_new(schema, parts)?))?;
+    }
+    Ok(copy)
 }
 
 /// The median times of a query in each session, run in turn.

@@ -106,20 +106,6 @@ pub async fn register_tables(ctx: &SessionContext, folder: &Path, ending: &str) 
     Ok(())
 }
 
-/// A session that has the rows of the tables of another in memory.
-pub async fn in_memory(ctx: &SessionContext, partitions: usize) -> Result<SessionContext> {
-    let copy = SessionContext::new_with_config(ctx.copied_config());
-    for table in TABLES {
-        let batches = ctx.table(table).await?.collect().await?;
-        let (schema, mut parts) = (batches[0].schema(), vec![Vec::new(); partitions.max(1)]);
-        for (number, batch) in batches.into_iter().enumerate() {
-            parts[number % partitions.max(1)].push(batch);
-        }
-        copy.register_table(table, Arc::new(MemTable::try_new(schema, parts)?))?;
-    }
-    Ok(copy)
-}
-
 fn generate(table: &str, scale: f64) -> Result<Vec<RecordBatch>> {
     let batches: Result<Vec<RecordBatch>, ArrowError> = match table {
         "lineitem" => LineItemArrow::new(LineItemGenerator::new(scale, 1, 1)).collect(),
