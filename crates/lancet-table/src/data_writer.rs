@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use smallvec::smallvec;
 
 use crate::assemble::has_blob_v2;
 use crate::blob_write::{BlobPacker, SideFile};
@@ -214,7 +215,7 @@ impl Fragment {
     pub(crate) fn new(file: DataFile, num_rows: u64) -> Self {
         Self {
             id: 0,
-            files: vec![file],
+            files: smallvec![file],
             deletion_file: None,
             physical_rows: Some(num_rows),
             row_ids: None,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use prost::Message;
+use smallvec::SmallVec;
 
 use crate::data_file::{DataFile, LastColumns, Rules};
 use crate::deletion::DeletionFile;
@@ -18,8 +19,8 @@ use crate::wire::{Part, Parts, unreadable};
 pub struct Fragment {
     /// Its number in the table; row addresses begin with it.
     pub id: u32,
-    /// Its data files. No field is in two of them.
-    pub files: Vec<DataFile>,
+    /// Its data files. No field is in two of them. Most fragments have one, which lies here, and not elsewhere in memory.
+    pub files: SmallVec<[DataFile; 1]>,
     /// The file of its deleted rows, if it has some. Most fragments have none.
     pub deletion_file: Option<Box<DeletionFile>>,
     /// Its rows, deleted ones included. Very old tables do not tell.
@@ -71,7 +72,7 @@ impl Fragment {
         rules: &Rules<'_>,
         last: &mut LastColumns<'a>,
     ) -> Result<Arc<Self>, Problem> {
-        let (mut id, mut rows, mut files) = (0, 0, Vec::new());
+        let (mut id, mut rows, mut files) = (0, 0, SmallVec::new());
         let mut deletions: Option<Kept<proto::DeletionFile>> = None;
         let (mut row_ids, mut updated, mut created) = (None, None, None);
         let mut unknown = UnknownFields::default();
@@ -79,11 +80,7 @@ impl Fragment {
         while let Some(part) = parts.next()? {
             match part.field {
                 1 => id = part.number()?,
-                2 => {
-                    // Most have one, and a list makes room for four.
-                    files.reserve_exact(usize::from(files.is_empty()));
-                    files.push(DataFile::decode(part.bytes()?, rules, last)?);
-                }
+                2 => files.push(DataFile::decode(part.bytes()?, rules, last)?),
                 3 => {
                     let merged = deletions.get_or_insert_default().merge(part.bytes()?);
                     merged.map_err(unreadable)?;
