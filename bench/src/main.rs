@@ -82,9 +82,12 @@ enum Command {
     },
 }
 
-/// What the scripts in `python/` print, where it was kept, and what it is called in the report.
-const PYTHON: [(&str, &str); 2] =
-    [("The Python package", "measure.md"), ("Tables of 1,000 fragments", "tables.md")];
+/// What was measured elsewhere and kept here, and what it is called in the report.
+const KEPT: [(&str, &str); 3] = [
+    ("The Python package", "python/measure.md"),
+    ("Tables of 1,000 fragments", "python/tables.md"),
+    ("Queries of DataFusion", "queries.md"),
+];
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
@@ -118,8 +121,8 @@ fn main() -> Result<()> {
             for other in others.iter().filter(|path| path.exists()) {
                 text.push_str(&report::text(&Results::load(other)?));
             }
-            for (title, name) in PYTHON {
-                let kept = here().join("python").join(name);
+            for (title, name) in KEPT {
+                let kept = here().join(name);
                 if kept.exists() {
                     let figures = std::fs::read_to_string(kept)?;
                     text.push_str(&format!("# {title}\n\n{}\n\n", figures.trim_end()));

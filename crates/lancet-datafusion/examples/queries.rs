@@ -58,8 +58,8 @@ async fn main() -> Result<()> {
     let parquet = session(&folder, "parquet", partitions, batch_rows).await?;
     let memory = in_memory(&lance, partitions).await?;
     let sessions = [lance, parquet, memory];
-    println!("scale {scale}, {partitions} partitions, medians of {runs} runs");
-    println!("{:<12} {:>10} {:>10} {:>7} {:>10}", "", "lance", "parquet", "ratio", "memory");
+    println!("Scale {scale}, {partitions} partitions, medians of {runs} runs, ms:\n");
+    println!("| | lance | parquet | parquet ÷ lance | rows in memory |\n|---|---:|---:|---:|---:|");
     let mut product = 1.0;
     let mut queries: Vec<_> = tpch::QUERIES.into_iter().chain(SELECTIVE).collect();
     queries.retain(|(name, _)| only.as_ref().is_none_or(|only| name == only));
@@ -68,9 +68,12 @@ async fn main() -> Result<()> {
         let ratio = parquet.as_secs_f64() / lance.as_secs_f64();
         product *= ratio;
         let [lance, parquet, memory] = [lance, parquet, memory].map(shown);
-        println!("{name:<12} {lance:>10} {parquet:>10} {ratio:>7.2} {memory:>10}");
+        println!("| {name} | {lance} | {parquet} | {ratio:.2} | {memory} |");
     }
-    println!("geometric mean {:.2}", product.powf(1.0 / queries.len() as f64));
+    println!(
+        "\nGeometric mean of parquet ÷ lance: {:.2}",
+        product.powf(1.0 / queries.len() as f64)
+    );
     Ok(())
 }
 
@@ -140,11 +143,11 @@ async fn answer(ctx: &SessionContext, query: &str) -> Result<(Duration, Vec<Stri
 fn print_sizes(folder: &Path) -> Result<()> {
     for table in tpch::TABLES {
         let size = |ending| folder.join(table).with_extension(ending).metadata().map(|m| m.len());
-        println!("{table:<12} {:>10} {:>10} bytes", size("lance")?, size("parquet")?);
+        eprintln!("{table}: {} bytes, Parquet {}", size("lance")?, size("parquet")?);
     }
     Ok(())
 }
 
 fn shown(time: Duration) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1e3)
+    format!("{:.2}", time.as_secs_f64() * 1e3)
 }
