@@ -25,12 +25,16 @@ pub(crate) fn list(folder: &Path) -> Result<Option<Vec<String>>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) if source.kind() == ErrorKind::NotADirectory => {
-            let place = folder.parent().unwrap_or(folder).display();
-            let context = format!("open {place} as a table, which is a folder");
-            return Err(Error::Io { context, source });
+        Err(source) => {
+            let table = folder.parent().filter(|table| table.is_file());
+            return Err(match table {
+                Some(file) => {
+                    let context = format!("{}: a table is a folder", file.display());
+                    Error::Io { context, source }
+                }
+                None => failed(source),
+            });
         }
-        Err(error) => return Err(failed(error)),
     };
     let mut names = Vec::new();
     for entry in entries {

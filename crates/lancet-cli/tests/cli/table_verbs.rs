@@ -105,7 +105,7 @@ fn table_verbs_create_refuses() {
     );
     assert_untouched(&dir, &THREE.map(String::from));
     let file = dir.lancet("table create t.csv t.csv").failed();
-    assert!(file.starts_with("open t.csv as a table, which is a folder: "), "{file}");
+    assert!(file.starts_with("t.csv: a table is a folder: "), "{file}");
     let missing = dir.lancet("table create n none.csv").failed();
     assert!(missing.contains("none.csv") && !dir.path("n").exists(), "{missing}");
     // Rows that end with an error leave no version.
