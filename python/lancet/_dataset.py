@@ -383,7 +383,7 @@ class Dataset(Changes, Readable):
         describe_blobs: bool = False,
         fragments: Sequence[int] | None = None,
     ) -> Scan:
-        """As `File.scan`; `fragments` reads only those with these numbers."""
+        """As `File.scan`; `fragments` reads only those with these numbers, and fails if the table has none of that number."""
         options: dict[str, Any] = {
             "rows": rows,
             "filter": filter,

@@ -63,6 +63,10 @@ async fn main() -> Result<()> {
     let mut product = 1.0;
     let mut queries: Vec<_> = tpch::QUERIES.into_iter().chain(SELECTIVE).collect();
     queries.retain(|(name, _)| only.as_ref().is_none_or(|only| name == only));
+    assert!(
+        !queries.is_empty(),
+        "there is no such query: they are called Q1, Q3, … and \"one key\", …"
+    );
     for &(name, query) in &queries {
         let [lance, parquet, memory] = medians(&sessions, name, query, runs).await?;
         let ratio = parquet.as_secs_f64() / lance.as_secs_f64();
@@ -96,9 +100,10 @@ async fn session(
 async fn in_memory(ctx: &SessionContext, partitions: usize) -> Result<SessionContext> {
     let copy = SessionContext::new_with_config(ctx.copied_config());
     for table in tpch::TABLES {
-        let batches = ctx.table(table).await?.collect().await?;
-        let (schema, mut parts) = (batches[0].schema(), vec![Vec::new(); partitions.max(1)]);
-        for (number, batch) in batches.into_iter().enumerate() {
+        let rows = ctx.table(table).await?;
+        let schema = Arc::new(rows.schema().as_arrow().clone());
+        let mut parts = vec![Vec::new(); partitions.max(1)];
+        for (number, batch) in rows.collect().await?.into_iter().enumerate() {
             parts[number % partitions.max(1)].push(batch);
         }
         copy.register_table(table, Arc::new(MemTable::try_new(schema, parts)?))?;

@@ -144,8 +144,10 @@ impl Scan {
             Ok(rows) => rows,
             Err(error) => return stream::once(async { Err(error) }).boxed(),
         };
-        let first = self.batch_rows as u64;
-        let most = first.max(WINDOW_ROWS).min((WINDOW_BYTES / self.row_bytes).max(1));
+        let first = (self.batch_rows as u64).max(1);
+        // Whole batches, or one that is longer.
+        let most = (WINDOW_ROWS / first).max(1).saturating_mul(first);
+        let most = most.min((WINDOW_BYTES / self.row_bytes).max(1));
         let windows = rows::windows(&rows, first.min(most), most);
         let scan = Arc::new(self);
         let read = move |window: RowRanges| {

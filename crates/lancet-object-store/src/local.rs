@@ -11,9 +11,10 @@ use object_store::ObjectMeta;
 
 use crate::together::Together;
 
-/// So many bytes are read at once if they are in memory: another thread would be woken for longer than their copy takes.
-/// Of longer reads the copy is for another thread, while this one decodes what it has.
+/// So many bytes in so many calls are read at once if they are in memory: another thread would be woken for longer than
+/// that takes. Longer reads are for another thread, while this one decodes what it has.
 const MOST_AT_ONCE: u64 = 256 << 10;
+const MOST_CALLS: usize = 32;
 
 /// A file as it was when it was opened.
 #[derive(Debug)]
@@ -48,7 +49,10 @@ impl LocalFile {
         requests: Vec<Together>,
     ) -> Result<Vec<(usize, Bytes)>, Failure> {
         let bytes = requests.iter().map(|one| one.span.len()).fold(0, u64::saturating_add);
+        // Who is always answered at once has to let other tasks run now and then.
+        tokio::task::coop::consume_budget().await;
         if bytes <= MOST_AT_ONCE
+            && requests.len() <= MOST_CALLS
             && let Some(read) = self.source.read_now(&spans(&requests))
         {
             return self.cut(&requests, &read);

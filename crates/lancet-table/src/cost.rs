@@ -6,7 +6,7 @@
 use crate::error::Problem;
 use crate::unknown::Kept;
 use crate::wire::Parts;
-use crate::{data_file, fields, fragment, manifest, proto};
+use crate::{data_file, deletion, fields, fragment, manifest, proto};
 
 /// A list that grows holds its old half and its new whole for a moment.
 const GROWTH: usize = 3;
@@ -16,7 +16,10 @@ const ENTRY_BYTES: usize = 256;
 const SET_BYTES: usize = 64;
 
 const FIELD_BYTES: usize = part::<Kept<proto::Field>, fields::Field>();
-const FRAGMENT_BYTES: usize = part::<Vec<u8>, fragment::Fragment>();
+/// Without the data file that has its place in it.
+const FRAGMENT_BYTES: usize = part::<Vec<u8>, fragment::Fragment>()
+    .saturating_sub(size_of::<data_file::DataFile>().saturating_mul(GROWTH));
+const DELETION_FILE_BYTES: usize = part::<Kept<proto::DeletionFile>, deletion::DeletionFile>();
 const DATA_FILE_BYTES: usize = part::<Vec<u8>, data_file::DataFile>();
 const BASE_PATH_BYTES: usize = part::<Kept<proto::BasePath>, manifest::BasePath>();
 /// A byte of a packed list of numbers, or a number that stands alone; and once more, to be sorted.
@@ -76,6 +79,7 @@ fn fragment_bytes(message: &[u8]) -> Result<usize, Problem> {
     each_field(message, |number, field| {
         bytes = bytes.saturating_add(match number {
             2 => DATA_FILE_BYTES.saturating_add(data_file_bytes(field)?),
+            3 => DELETION_FILE_BYTES,
             11 => BYTES_BYTES,
             _ => 0,
         });

@@ -287,3 +287,60 @@ fn is_name(path: &str) -> bool {
     let leads_away = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
     !path.is_empty() && path != "." && path != ".." && !path.contains(leads_away)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: &[u8] = &[0x0a, 1, b'a'];
+    /// Fields and columns, then the version: what most files have in common.
+    const COMMON: &[u8] = &[0x12, 2, 1, 2, 0x1a, 2, 0, 1, 0x20, 2, 0x28, 2];
+    const SIZE: &[u8] = &[0x30, 9];
+
+    fn decoded<'a>(message: &'a [u8], last: &mut LastColumns<'a>) -> Result<DataFile, String> {
+        let rules = Rules { leaves: None, bases: None, version: None };
+        DataFile::decode(message, &rules, last).map_err(|problem| format!("{problem:?}"))
+    }
+
+    #[test]
+    fn files_are_the_same_whichever_was_read_before() {
+        let messages = [
+            [NAME, COMMON, SIZE].concat(),
+            [&[0x0a, 1, b'b'], COMMON].concat(),
+            // Less and more than what they have in common, of which the last numbers count and lists are appended.
+            [NAME, &COMMON[..8]].concat(),
+            [NAME, &COMMON[..10], SIZE].concat(),
+            [NAME, COMMON, &[0x28, 1]].concat(),
+            [NAME, COMMON, &[0x12, 1, 7, 0x1a, 1, 5]].concat(),
+            [NAME, COMMON, &[0x10, 7, 0x18, 5]].concat(),
+            [NAME, COMMON, SIZE, &[0x10, 7, 0x18, 5, 0x28, 1]].concat(),
+            [NAME, COMMON, &[0x10, 7]].concat(),
+            // Names elsewhere, or twice, or none.
+            [COMMON, NAME, SIZE].concat(),
+            [NAME, COMMON, &[0x0a, 1, b'c']].concat(),
+            [COMMON, SIZE].concat(),
+            [NAME, SIZE, COMMON].concat(),
+            // Other lists, other versions, and damage.
+            [NAME, &[0x12, 2, 1, 3], &COMMON[4..]].concat(),
+            [NAME, &COMMON[..8], &[0x20, 2, 0x28, 1]].concat(),
+            [NAME, &COMMON[..8], &[0x20, 9]].concat(),
+            [NAME, COMMON, &[0x12, 9]].concat(),
+            [NAME, &COMMON[..3]].concat(),
+            NAME.to_vec(),
+        ];
+        let alone = |message| decoded(message, &mut LastColumns::default());
+        let kinds: Vec<bool> = messages.iter().map(|message| alone(message).is_ok()).collect();
+        assert!(kinds.iter().filter(|is_sound| **is_sound).count() == 14, "{kinds:?}");
+        for before in &messages {
+            for message in &messages {
+                let mut last = LastColumns::default();
+                let _ = decoded(before, &mut last);
+                assert_eq!(decoded(message, &mut last), alone(message), "{before:x?} {message:x?}");
+            }
+        }
+        let (mut last, first) = (LastColumns::default(), &messages[0]);
+        let one = decoded(first, &mut last).unwrap();
+        let next = decoded(&messages[1], &mut last).unwrap();
+        assert!(Arc::ptr_eq(&one.fields, &next.fields) && Arc::ptr_eq(&one.columns, &next.columns));
+    }
+}

@@ -16,6 +16,7 @@ use lancet::{FileSource, Source as _, Span};
 use crate::blobs::outside;
 use crate::error::{Error, Result};
 use crate::files::in_data_file;
+use crate::names::VERSIONS_DIR;
 use crate::random;
 use crate::storage::{Durability, Entry, Put, Unsynced};
 
@@ -26,8 +27,8 @@ pub(crate) fn list(folder: &Path) -> Result<Option<Vec<String>>> {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => {
-            let table = folder.parent().filter(|table| table.is_file());
-            return Err(match table {
+            let table = folder.parent().filter(|_| folder.ends_with(VERSIONS_DIR));
+            return Err(match table.filter(|table| table.is_file()) {
                 Some(file) => {
                     let context = format!("{}: a table is a folder", file.display());
                     Error::Io { context, source }

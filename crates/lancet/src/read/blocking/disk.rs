@@ -97,15 +97,21 @@ impl FileSource {
         &self.file
     }
 
-    /// The bytes of spans, if all of them are in memory. It never waits for a device: where one had to be asked, or where
-    /// the system does not tell, there are none. For those who read on a thread that must not wait, as async drivers do.
+    /// The bytes of spans, if all of them are in memory. It does not wait for bytes: where a device had to be asked for
+    /// them, or where the system does not tell, there are none. For those who read on a thread that must not wait, as
+    /// async drivers do.
     pub fn read_now(&self, spans: &[Span]) -> Option<Vec<Bytes>> {
+        if spans.iter().any(|span| span.end() > self.size) {
+            return None;
+        }
         let plan = coalesce(spans, MERGE_GAP, MERGE_BYTES);
         let read = |span: &Span| {
             let len = usize::try_from(span.len()).ok()?;
             let mut buffer = self.pool.take(len);
             let is_there = self.cache.read_now(&self.file, &mut buffer, len, span.start());
-            is_there.then(|| self.pool.lend(buffer))
+            // The memory goes back to the pool if it holds nothing.
+            let bytes = self.pool.lend(buffer);
+            is_there.then_some(bytes)
         };
         plan.cut(&plan.reads.iter().map(read).collect::<Option<Vec<_>>>()?, spans).ok()
     }

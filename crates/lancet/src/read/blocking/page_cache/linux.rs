@@ -55,9 +55,14 @@ impl PageCache {
 
     /// Fills a buffer with `len` bytes if all of them are in memory. Returns whether it has: never waits.
     pub(super) fn read_now(&self, file: &File, buffer: &mut Vec<u8>, len: usize, at: u64) -> bool {
-        !self.is_silent.load(Ordering::Relaxed)
-            && read_cached(file, buffer, len, at).is_ok()
-            && buffer.len() == len
+        if self.is_silent.load(Ordering::Relaxed) {
+            return false;
+        }
+        let read = read_cached(file, buffer, len, at);
+        if read == Err(libc::EOPNOTSUPP) {
+            self.is_silent.store(true, Ordering::Relaxed);
+        }
+        read.is_ok() && buffer.len() == len
     }
 
     /// Whether the spans are in memory: the ends of the first and the last one stand for all.
@@ -222,7 +227,6 @@ mod tests {
         let mut spans = pieces();
         spans.push(Span::new(7, 7).unwrap());
         assert!(source.read_now(&spans).is_none(), "it was evicted");
-        // Only a read that may wait finds out that the system does not tell.
         source.read(&spans).unwrap();
         let is_silent = source.cache.is_silent.load(Ordering::Relaxed);
         if !is_silent {
