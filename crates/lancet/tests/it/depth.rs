@@ -159,15 +159,17 @@ fn the_batches_of_many_threads_are_announced_too() {
     for num_threads in [2, 4] {
         let reader = source.open(ReadOptions::default().with_threads(num_threads));
         source.asked();
-        let scan = reader.scan().batch_rows(4_000).threads(num_threads);
-        let num_batches = scanned(scan, &batch);
-        let asked = source.asked();
-        let num_announced = asked.iter().filter(|a| matches!(a, Asked::Announced(_))).count();
-        // How many wait to be read, and can be announced, is for the threads to say.
-        assert!(
-            (1..num_batches).contains(&num_announced),
-            "{num_announced}: {num_threads} threads"
-        );
+        let num_announced = || {
+            let scan = reader.scan().batch_rows(4_000).threads(num_threads);
+            let num_batches = scanned(scan, &batch);
+            let asked = source.asked();
+            let count = asked.iter().filter(|a| matches!(a, Asked::Announced(_))).count();
+            assert!(count < num_batches, "{count}: {num_threads} threads");
+            count
+        };
+        // How many wait to be read, and can be announced, is for the threads to say: where they are as fast as the
+        // batches, there are none.
+        assert!((0..100).any(|_| num_announced() > 0), "{num_threads} threads");
     }
 }
 
