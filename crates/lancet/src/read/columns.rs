@@ -12,6 +12,7 @@ use super::steps::check_lengths;
 use crate::container::zone_place::ZonePlace;
 use crate::error::{Corrupt, Error, Result};
 use crate::page_v2_0;
+use crate::schema::leaves::LeafColumnType;
 use crate::span::Span;
 
 /// The columns of a file as far as they are known. This is where the two kinds of files part.
@@ -132,6 +133,16 @@ impl OpenFile {
         match &self.columns {
             FileColumns::Layouts(known) => known.row_bytes(columns.leaves()),
             FileColumns::Arrays(known) => arrays::row_bytes(known, columns, self.index.num_rows),
+        }
+    }
+
+    /// About how many of these bytes are values of different lengths. In 2.0 they are not told from others.
+    pub(super) fn text_bytes(&self, columns: &Projection) -> u64 {
+        let has_text = || columns.leaves().iter().any(LeafColumnType::is_text);
+        match &self.columns {
+            FileColumns::Layouts(known) => known.text_bytes(columns.leaves()),
+            FileColumns::Arrays(_) if has_text() => self.row_bytes(columns),
+            FileColumns::Arrays(_) => 0,
         }
     }
 

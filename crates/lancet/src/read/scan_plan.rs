@@ -14,7 +14,6 @@ use super::rows_read::{RowsRead, check_ranges};
 use super::scan_filter::ScanFilter;
 use super::steps::{Io, Steps};
 use super::zone_maps;
-use crate::codec::ValueType;
 use crate::error::{Error, Result};
 use crate::rows::{RowRanges, Rows};
 use crate::zones::filter::Filter;
@@ -211,10 +210,9 @@ impl ScanReads {
         self.filter.is_some()
     }
 
-    /// Whether there are values of different lengths, which may take more bytes in memory than in the file.
-    pub(super) fn has_text(&self) -> bool {
-        let is_text = |values: &ValueType| matches!(values, ValueType::Variable { .. });
-        self.columns.leaves().iter().any(|leaf| is_text(&leaf.leaf.values))
+    /// Bytes of a row that are values of different lengths: those may take more in memory than in the file.
+    pub(super) fn text_bytes(&self) -> u64 {
+        self.file.text_bytes(&self.columns)
     }
 
     /// Whether batches may be longer than their rows tell.

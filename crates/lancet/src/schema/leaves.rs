@@ -32,6 +32,11 @@ pub(crate) struct LeafColumnType {
 }
 
 impl LeafColumnType {
+    /// Whether its values have different lengths.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.leaf.values, ValueType::Variable { .. })
+    }
+
     /// Rows that a number of entries make up.
     pub(crate) fn rows_of_entries(&self, entries: u64) -> Result<u64> {
         ensure!(

@@ -34,6 +34,8 @@ const ROOM: u64 = 8 << 20;
 
 /// Where rows may turn out to be many times as wide as they are in the file, the first batch is so much shorter.
 const FIRST_PART: u64 = 8;
+/// Text may take so many times the bytes that it has in the file.
+const TEXT_GROWS: u64 = 10;
 /// After so many windows only one in so many is looked at.
 const LOOKS: u64 = 8;
 
@@ -68,8 +70,10 @@ impl Windows {
         let bytes = requests.row_bytes.saturating_mul(most_rows);
         let learns = !requests.reads.has_filter() && !requests.reads.has_blobs();
         let most = if requests.may_join() { shared.clamp(1, fitting(bytes)) } else { 1 };
-        // Text may be stored in a tenth of its bytes.
-        let is_a_guess = learns && requests.reads.has_text() && bytes > batch_bytes / 2;
+        // Short batches of many columns read the same chunks again, so that it has to be worth its while.
+        let text = requests.reads.text_bytes().saturating_mul(TEXT_GROWS - 1);
+        let may_be = requests.row_bytes.saturating_add(text).saturating_mul(most_rows);
+        let is_a_guess = learns && may_be > batch_bytes.saturating_mul(MOST_TIMES);
         let batch_rows = if is_a_guess { most_rows.div_ceil(FIRST_PART) } else { most_rows };
         // Whoever asks for one batch only does not wait for more of them.
         Self { most_rows, batch_rows, batch_bytes, num: 1, most, num_read: 0, learns }

@@ -133,12 +133,19 @@ impl LayoutColumns {
 
     /// About how many bytes a row of the columns has in memory.
     pub(in crate::read) fn row_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
-        let of_leaf = |leaf: &LeafColumnType| {
-            let Some(column) = self.get(leaf.column) else { return 0 };
-            let stored = column.stored_bytes.checked_div(column.num_rows).unwrap_or(0);
-            stored.max(leaf.leaf.values.fixed_bytes())
-        };
-        leaves.iter().map(of_leaf).fold(0, u64::saturating_add)
+        leaves.iter().map(|leaf| self.leaf_row_bytes(leaf)).fold(0, u64::saturating_add)
+    }
+
+    /// How many of them are values of different lengths.
+    pub(in crate::read) fn text_bytes(&self, leaves: &[LeafColumnType]) -> u64 {
+        let text = leaves.iter().filter(|leaf| leaf.is_text());
+        text.map(|leaf| self.leaf_row_bytes(leaf)).fold(0, u64::saturating_add)
+    }
+
+    fn leaf_row_bytes(&self, leaf: &LeafColumnType) -> u64 {
+        let Some(column) = self.get(leaf.column) else { return 0 };
+        let stored = column.stored_bytes.checked_div(column.num_rows).unwrap_or(0);
+        stored.max(leaf.leaf.values.fixed_bytes())
     }
 
     /// Bytes of the columns in the file.
