@@ -53,7 +53,7 @@ impl PageCache {
         fill(file, buffer, len, at).is_ok() && start.elapsed() < patience
     }
 
-    /// Fills a buffer with `len` bytes if all of them are in memory. Returns whether it has: never waits.
+    /// Fills a buffer with `len` bytes if all of them are in memory. Returns whether it has. It does not wait for bytes.
     pub(super) fn read_now(&self, file: &File, buffer: &mut Vec<u8>, len: usize, at: u64) -> bool {
         if self.is_silent.load(Ordering::Relaxed) {
             return false;
