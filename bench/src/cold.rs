@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,20 +21,31 @@ const READS: usize = 2048;
 const ROUNDS: usize = 5;
 /// So often a file is evicted whose pages stay: who has just looked at them may hold them for a moment.
 const EVICTIONS: usize = 20;
+/// A device that is busy for so much longer is so with something else.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The most reads that are asked for together.
 pub const MAX_DEPTH: usize = 128;
 /// The name of the limit for reads one after the other.
 pub const SEQUENTIAL: &str = "cold reads of 1 MiB, one after the other";
 
+/// Bytes of the reads at random that limits are measured with, and of those one after the other.
+pub const SCATTERED: [usize; 2] = [4 << 10, 64 << 10];
+pub const PIECE: usize = 1 << 20;
+
 /// The name of the limit for reads of so many bytes, so many at a time.
 pub fn scattered_name(len: usize, depth: usize) -> String {
     format!("cold reads of {} KiB, {depth} at a time", len >> 10)
 }
 
-/// Takes a file out of the page cache, and makes sure that it is out.
+/// Takes a file out of the page cache, makes sure that it is out, and waits until its device has nothing to do.
 pub fn evict(path: &Path) -> Result<()> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
+    evict_pages(path, &file)?;
+    settle(&file)
+}
+
+fn evict_pages(path: &Path, file: &File) -> Result<()> {
     // What was not written yet stays in memory.
     file.sync_all()?;
     let (mut cached, mut pages) = (0, 0);
@@ -43,7 +54,7 @@ pub fn evict(path: &Path) -> Result<()> {
         let failed =
             unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
         ensure!(failed == 0, "{}: not evicted, error {failed}", path.display());
-        (cached, pages) = cached_pages(&file)?;
+        (cached, pages) = cached_pages(file)?;
         if cached == 0 {
             return Ok(());
         }
@@ -51,6 +62,29 @@ pub fn evict(path: &Path) -> Result<()> {
     }
     ensure!(cached <= pages / 100, "{}: {cached} of {pages} pages stay", path.display());
     Ok(())
+}
+
+/// Waits until the device of a file has nothing to do. Who read from it before may have left it reading ahead, by some
+/// MB: for that, the next one must not wait.
+fn settle(file: &File) -> Result<()> {
+    let Some(path) = in_flight_path(file)? else { return Ok(()) };
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        let in_flight = std::fs::read_to_string(&path)?;
+        if in_flight.split_whitespace().all(|count| count == "0") {
+            break;
+        }
+        thread::sleep(Duration::from_micros(100));
+    }
+    Ok(())
+}
+
+/// Where the system says how many reads and writes a device has to do; nowhere for a file system that is on none.
+fn in_flight_path(file: &File) -> Result<Option<PathBuf>> {
+    let device = file.metadata()?.dev();
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    let path = PathBuf::from(format!("/sys/dev/block/{major}:{minor}/inflight"));
+    Ok(path.exists().then_some(path))
 }
 
 /// How many pages of a file are in memory, and how many it has.
@@ -81,7 +115,7 @@ pub fn limits(folder: &Path) -> Result<Vec<Limit>> {
     std::fs::write(&path, words)?;
     let file = File::open(&path)?;
     let mut limits = Vec::new();
-    for len in [4 << 10, 64 << 10] {
+    for len in SCATTERED {
         for depth in [1, 8, 32, MAX_DEPTH] {
             let seconds = best(&path, || scattered(&file, &mut random, len, depth))?;
             limits.push(Limit {
@@ -92,7 +126,7 @@ pub fn limits(folder: &Path) -> Result<Vec<Limit>> {
         }
     }
     // Into memory that is warm: it is the device that is measured.
-    let mut piece = vec![1_u8; 1 << 20];
+    let mut piece = vec![1_u8; PIECE];
     let seconds = best(&path, || {
         let start = Instant::now();
         for at in (0..BYTES).step_by(piece.len()) {

@@ -56,6 +56,8 @@ struct Sample {
     cpu: f64,
     reads: f64,
     read_bytes: f64,
+    /// The wall time of the same call again, where it was cold.
+    again: f64,
 }
 
 impl<'a> Turn<'a> {
@@ -92,6 +94,13 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
+    /// The last call again, which finds in memory what it reads.
+    fn repeat_last(&mut self) -> Result<Duration> {
+        let start = Instant::now();
+        (self.call)(self.calls.saturating_sub(1))?;
+        Ok(start.elapsed())
+    }
+
     fn sample(&mut self) -> Result<()> {
         self.before.as_mut().map_or(Ok(()), |before| before())?;
         let (reads, cpu, start) = (Reads::so_far()?, cpu_time(), Instant::now());
@@ -102,12 +111,14 @@ impl<'a> Turn<'a> {
         let cpu = cpu_time() - cpu;
         let reads = Reads::so_far()?.since(reads)?;
         self.spent += wall;
+        let again = if self.before.is_some() { self.repeat_last()? } else { Duration::ZERO };
         let calls = self.repeat as f64;
         self.samples.push(Sample {
             wall: wall.as_secs_f64() / calls,
             cpu: cpu.as_secs_f64() / calls,
             reads: reads.calls as f64 / calls,
             read_bytes: reads.bytes as f64 / calls,
+            again: again.as_secs_f64(),
         });
         Ok(())
     }
@@ -130,6 +141,7 @@ impl<'a> Turn<'a> {
             samples: values.len(),
             reads: quantile(&sorted(|s| s.reads), 0.5).round() as u64,
             read_bytes: quantile(&sorted(|s| s.read_bytes), 0.5).round() as u64,
+            again: quantile(&sorted(|s| s.again), 0.5),
         }
     }
 }

@@ -142,6 +142,9 @@ pub struct Cell {
     /// Read calls and bytes read by one call, median.
     pub reads: u64,
     pub read_bytes: u64,
+    /// Of calls that find nothing in memory: the median time in seconds of the same call right behind, which finds all.
+    #[serde(default)]
+    pub again: f64,
 }
 
 /// A table of the run.

@@ -196,6 +196,7 @@ impl<'a> Bout<'a> {
             samples: 1,
             reads: 0,
             read_bytes: 0,
+            again: 0.0,
         }
     }
 

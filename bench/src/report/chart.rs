@@ -330,6 +330,7 @@ mod tests {
             samples: 1,
             reads: 0,
             read_bytes: 0,
+            again: 0.0,
         };
         let count = others.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
         let mut cells: Vec<Cell> = names[..count].iter().map(|t| cell(t, "lancet", 1.0)).collect();
