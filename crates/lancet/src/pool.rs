@@ -64,8 +64,9 @@ impl Pool {
         Bytes::from_owner(Lent { buffer, pool: Arc::downgrade(self) })
     }
 
-    fn give_back(&self, buffer: Vec<u8>) {
-        if buffer.capacity() > MAX_KEPT_BYTES {
+    /// Keeps a buffer for the next one.
+    pub(crate) fn give_back(&self, buffer: Vec<u8>) {
+        if !(MIN_BYTES..=MAX_KEPT_BYTES).contains(&buffer.capacity()) {
             return;
         }
         let Some(mut kept) = try_lock(&self.0) else { return };

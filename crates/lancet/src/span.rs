@@ -87,6 +87,12 @@ impl Span {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
+    /// From the first of some spans in file order to the end of the last one.
+    pub(crate) fn around(spans: &[Self]) -> Self {
+        let first = spans.first().copied().unwrap_or_default();
+        spans.iter().fold(first, |all, span| all.to(span))
+    }
+
     /// Bytes `part`, counted from the start of this span; none if they are not all inside.
     pub(crate) fn part(&self, part: Range<u64>) -> Option<Self> {
         let (start, end) = (self.start.checked_add(part.start)?, self.start.checked_add(part.end)?);

@@ -5,7 +5,7 @@ use std::ops::RangeFull;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{FieldRef, Schema, SchemaRef};
 
 use crate::error::{Error, Result, ensure};
 use crate::schema::columns::Node;
@@ -35,6 +35,8 @@ struct ProjectedColumns {
     num_rows: SetOnce<u64>,
     /// The same fields in groups; see [`Projection::groups`].
     groups: SetOnce<Arc<[Projection]>>,
+    /// The same fields, one by one.
+    fields: SetOnce<Arc<[Projection]>>,
 }
 
 impl Projection {
@@ -54,8 +56,15 @@ impl Projection {
     pub(super) fn new(of_file: &SchemaRef, fields: FileFields) -> Result<Self> {
         let FileFields { schema, nodes } = fields;
         let leaves = leaves_of(&nodes)?;
-        let (of_file, num_rows, groups) = (of_file.clone(), SetOnce::new(), SetOnce::new());
-        Ok(Self(Arc::new(ProjectedColumns { of_file, schema, nodes, leaves, num_rows, groups })))
+        Ok(Self(Arc::new(ProjectedColumns {
+            of_file: of_file.clone(),
+            schema,
+            nodes,
+            leaves,
+            num_rows: SetOnce::new(),
+            groups: SetOnce::new(),
+            fields: SetOnce::new(),
+        })))
     }
 
     /// The fields.
@@ -95,18 +104,32 @@ impl Projection {
         let most = self.0.nodes.len().checked_div(GROUP_FIELDS).unwrap_or(0);
         // Two for each thread, so that none waits long for another.
         let num_groups = num_threads.saturating_mul(2).min(most);
-        let mut groups = Vec::new();
-        if num_threads > 1 && num_groups > 1 {
-            let size = self.0.nodes.len().div_ceil(num_groups).max(1);
-            for (nodes, fields) in
-                self.0.nodes.chunks(size).zip(self.0.schema.fields().chunks(size))
-            {
-                let (schema, nodes) = (Arc::new(Schema::new(fields.to_vec())), nodes.to_vec());
-                groups.push(Self::new(&self.0.of_file, FileFields { schema, nodes })?);
-            }
-        }
-        let groups: Arc<[Self]> = groups.into();
+        let groups = if num_threads > 1 && num_groups > 1 {
+            self.in_groups(self.0.nodes.len().div_ceil(num_groups))?
+        } else {
+            Arc::default()
+        };
         Ok(self.0.groups.set(groups.clone()).cloned().unwrap_or(groups))
+    }
+
+    /// The fields one by one.
+    pub(super) fn fields(&self) -> Result<Arc<[Self]>> {
+        if let Some(fields) = self.0.fields.get() {
+            return Ok(fields.clone());
+        }
+        let fields = self.in_groups(1)?;
+        Ok(self.0.fields.set(fields.clone()).cloned().unwrap_or(fields))
+    }
+
+    /// The fields in groups of so many.
+    fn in_groups(&self, size: usize) -> Result<Arc<[Self]>> {
+        let nodes = self.0.nodes.chunks(size.max(1));
+        let fields = self.0.schema.fields().chunks(size.max(1));
+        let group = |(nodes, fields): (&[Node], &[FieldRef])| {
+            let (schema, nodes) = (Arc::new(Schema::new(fields.to_vec())), nodes.to_vec());
+            Self::new(&self.0.of_file, FileFields { schema, nodes })
+        };
+        nodes.zip(fields).map(group).collect()
     }
 
     /// The arrays of some rows as a batch.

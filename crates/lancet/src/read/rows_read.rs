@@ -109,7 +109,7 @@ impl RowsRead {
     }
 
     /// Memory for values.
-    pub(super) fn pool(&self) -> &Pool {
+    pub(super) fn pool(&self) -> &Arc<Pool> {
         &self.file.pool
     }
 

@@ -415,6 +415,37 @@ fn many_rows_are_read_in_parts() {
 }
 
 #[test]
+fn short_columns_are_read_one_by_one() {
+    let number = |salt: u64| {
+        let value = |row: u64| (!row.is_multiple_of(5)).then_some(mixed(row + salt) as i64);
+        Arc::new((0..MANY).map(value).collect::<arrow_array::Int64Array>()) as ArrayRef
+    };
+    let columns: Vec<(String, ArrayRef)> =
+        (0..6).map(|salt| (format!("c{salt}"), number(salt * MANY))).collect();
+    let batch = RecordBatch::try_from_iter(columns.clone()).unwrap();
+    for version in [Version::V2_0, Version::V2_2] {
+        let source = file(columns.clone(), version);
+        let reader = source.open();
+        reader.take(&[0, MANY - 1]).unwrap();
+        let mut in_order = many_rows();
+        in_order.sort_unstable();
+        in_order.dedup();
+        for rows in [many_rows(), in_order] {
+            source.rounds();
+            let taken = reader.take(&rows).unwrap();
+            // One for each column, in their order.
+            let rounds = source.rounds();
+            let starts = rounds.iter().map(|spans| spans.iter().map(Span::start).min());
+            assert_eq!(rounds.len(), 6);
+            assert!(starts.is_sorted());
+            let places = arrow_array::UInt64Array::from(rows);
+            assert_eq!(taken, arrow_select::take::take_record_batch(&batch, &places).unwrap());
+        }
+        assert!(reader.take(&vec![MANY; 5000]).is_err());
+    }
+}
+
+#[test]
 fn the_parts_of_a_take_share_its_limit() {
     let columns = ["a", "b", "c"].map(|name| (name.to_owned(), many_texts()));
     let source = file(columns.to_vec(), Version::V2_2);

@@ -9,17 +9,13 @@ use std::fs::File;
 use std::sync::Mutex;
 
 use super::page_cache::will_need;
+use super::stream::{NEAR_BYTES, STREAM_BYTES, runs};
 use crate::span::Span;
 
 /// So many bytes are announced and not read, at most, about.
 const WINDOW_BYTES: u64 = 32 << 20;
 /// Of each batch of a scan so many bytes, at most, about.
 const BATCH_BYTES: u64 = 8 << 20;
-/// Reads that leave out no more than this are one after the other to the system. Where they leave out more, it does not
-/// read ahead: reads of 4 KiB with gaps of 16 KiB took 35 us each, and 5 us when they were announced.
-const NEAR_BYTES: u64 = 4 << 10;
-/// Reads one after the other that together have so many bytes are a stream.
-const STREAM_BYTES: u64 = 256 << 10;
 /// More is not announced at once.
 const MAX_STEP_BYTES: u64 = 1 << 20;
 /// Memory comes in pages of so many bytes, or a multiple.
@@ -69,8 +65,7 @@ struct Window {
 impl Ahead {
     /// The reads of a take, in file order. Long values that lie apart are announced, however long they are.
     pub(super) fn of_take(reads: &[Span], device: Device) -> Self {
-        let is_stream = |run: &[Span], whole: &Span| run.len() > 1 && whole.len() >= STREAM_BYTES;
-        Self::new(reads, device, is_stream)
+        Self::new(reads, device, |_| false)
     }
 
     /// The reads of a batch, in file order, that come after those of the batch before. Where they go on behind these,
@@ -78,7 +73,7 @@ impl Ahead {
     pub(super) fn of_scan(reads: &[Span], before: &[Span], device: Device) -> Self {
         let mut before = before.to_vec();
         before.sort_unstable_by_key(Span::end);
-        let goes_on = |_: &[Span], whole: &Span| {
+        let goes_on = |whole: &Span| {
             let is_behind = |span: &Span| span.end().saturating_add(NEAR_BYTES) < whole.start();
             let near = before.get(before.partition_point(is_behind));
             near.is_some_and(|span| span.start() <= whole.start())
@@ -86,12 +81,12 @@ impl Ahead {
         Self::new(reads, device, goes_on)
     }
 
-    fn new(reads: &[Span], device: Device, is_stream: impl Fn(&[Span], &Span) -> bool) -> Self {
-        let is_near = |a: &Span, b: &Span| b.start() <= a.end().saturating_add(NEAR_BYTES);
+    fn new(reads: &[Span], device: Device, goes_on: impl Fn(&Span) -> bool) -> Self {
         let mut pieces = Vec::new();
-        for run in reads.chunk_by(is_near) {
-            let whole = run.iter().fold(run.first().copied().unwrap_or_default(), |a, b| a.to(b));
-            if !device.reads_far() || !is_stream(run, &whole) {
+        for run in runs(reads) {
+            let whole = Span::around(run);
+            let is_stream = run.len() > 1 && whole.len() >= STREAM_BYTES;
+            if !device.reads_far() || !is_stream && !goes_on(&whole) {
                 cut(whole, device.step_bytes, &mut pieces);
             }
         }
@@ -175,9 +170,12 @@ mod tests {
         let near = announced(&Ahead::of_take(&stream, Device::default()), 0);
         assert_eq!(Span::total(&near), 2 * MIB + 2 * 4096);
         assert!(near.iter().all(|piece| piece.len() <= 128 << 10), "{near:?}");
-        // Neither are reads with gaps.
-        let gaps: Vec<(u64, u64)> = (0..100).map(|i| (i * 16_384, 4096)).collect();
-        assert_eq!(announced(&Ahead::of_take(&spans(&gaps), FAR), 0), spans(&gaps));
+        // Neither are reads with gaps, but for those that are read, too.
+        let gaps = |step: u64| spans(&(0..100).map(|i| (i * step, 4096)).collect::<Vec<_>>());
+        assert_eq!(announced(&Ahead::of_take(&gaps(32_768), FAR), 0), gaps(32_768));
+        assert_eq!(announced(&Ahead::of_take(&gaps(12_288), FAR), 0), []);
+        let near = announced(&Ahead::of_take(&gaps(12_288), Device::default()), 0);
+        assert_eq!(Span::total(&near), 99 * 12_288 + 4096);
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //! ```text
 //! spans in memory      read   read   read   …           one call each, and nothing else
 //! the first that       ├ announce it and those after it the device gets them together
-//! is not               └ read   read   read   …         each waits for what is still missing
+//! is not               ├ read   read   read   …         each waits for what is still missing
+//!                      └ read ············ …            those that are near each other as one
 //! ```
 
 use std::fs::{File, FileType};
@@ -21,6 +22,7 @@ use super::ahead::Ahead;
 use super::coalesce::coalesce;
 use super::page_cache::PageCache;
 use super::source::{Source, beyond_the_end};
+use super::stream::{Stream, runs};
 use crate::error::{Error, Result};
 use crate::pool::Pool;
 use crate::span::Span;
@@ -116,29 +118,81 @@ impl FileSource {
         plan.cut(&plan.reads.iter().map(read).collect::<Option<Vec<_>>>()?, spans).ok()
     }
 
-    /// Reads one span after the other. Of those that lie apart, the first one that is not in memory has all that are
-    /// left announced.
+    /// Reads one span after the other. Those from the first one on that is not in memory are read as what is cold, and so are
+    /// all where others were cold a moment ago.
     fn read_all(&self, spans: &[Span], apart: bool) -> Result<Vec<Bytes>> {
         let mut all = Vec::with_capacity(spans.len());
-        let mut asks_first = !matches!(spans, [span] if span.len() < PROBED_BYTES);
-        let mut ahead = None;
-        for (i, span) in spans.iter().enumerate() {
-            let len = usize::try_from(span.len()).map_err(|_| beyond_the_end(span))?;
-            let mut buffer = self.pool.take(len);
-            if asks_first && !self.cache.read(&self.file, &mut buffer, len, span.start()) {
-                asks_first = false;
+        // A short one alone has nothing to be announced with it.
+        let is_short = matches!(spans, [span] if span.len() < PROBED_BYTES);
+        let mut is_there = !is_short;
+        while is_there && !self.has_waited() {
+            let Some(span) = spans.get(all.len()) else { return Ok(all) };
+            let (mut buffer, len) = self.buffer_for(span)?;
+            is_there = self.cache.read(&self.file, &mut buffer, len, span.start());
+            let bytes = self.pool.lend(buffer);
+            if is_there {
+                all.push(bytes);
+            } else {
                 self.waited.store(BELIEVED, Ordering::Relaxed);
-                let left = spans.get(i..).filter(|left| apart && left.len() > 1);
-                ahead = left.map(|left| Ahead::of_take(left, self.cache.device(&self.file)));
             }
-            if let Some(ahead) = &ahead {
-                ahead.pass(&self.file, span.start());
-            }
-            fill(&self.file, &mut buffer, len, span.start())
-                .map_err(|e| Error::io(format!("cannot read {}", self.name), e))?;
-            all.push(self.pool.lend(buffer));
         }
+        self.read_cold(spans, apart, is_there, &mut all)?;
         Ok(all)
+    }
+
+    /// Reads spans behind those that were read, those that are near each other as one. Of those that lie apart, the first one
+    /// that is not in memory has all that are left announced.
+    fn read_cold(
+        &self,
+        spans: &[Span],
+        apart: bool,
+        mut is_there: bool,
+        all: &mut Vec<Bytes>,
+    ) -> Result<()> {
+        let failed = |error| Error::io(format!("cannot read {}", self.name), error);
+        let mut ahead = None;
+        for run in runs(spans.get(all.len()..).unwrap_or_default()) {
+            let mut stream = Stream::new(run, &self.pool);
+            for span in run {
+                let left = spans.get(all.len()..).unwrap_or_default();
+                if !is_there && ahead.is_none() && apart && left.len() > 1 {
+                    ahead = Some(Ahead::of_take(left, self.cache.device(&self.file)));
+                }
+                if let Some(ahead) = &ahead {
+                    ahead.pass(&self.file, span.start());
+                }
+                let (mut buffer, len) = self.buffer_for(span)?;
+                let mut read = |buffer: &mut Vec<u8>, len: usize, at: u64| {
+                    if is_there && !self.cache.read(&self.file, buffer, len, at) {
+                        self.waited.store(BELIEVED, Ordering::Relaxed);
+                        is_there = false;
+                    }
+                    fill(&self.file, buffer, len, at)
+                };
+                let filled = match &mut stream {
+                    Some(stream) => stream.read(span, &mut buffer, read),
+                    None => read(&mut buffer, len, span.start()),
+                };
+                filled.map_err(failed)?;
+                all.push(self.pool.lend(buffer));
+            }
+        }
+        if is_there {
+            self.believe_less();
+        }
+        Ok(())
+    }
+
+    /// A read has found all in memory, or will, as it was announced.
+    fn believe_less(&self) {
+        let one_less = |left: u32| left.checked_sub(1);
+        let _ = self.waited.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+    }
+
+    /// An empty buffer for a span, and how many bytes it is to have.
+    fn buffer_for(&self, span: &Span) -> Result<(Vec<u8>, usize)> {
+        let len = usize::try_from(span.len()).map_err(|_| beyond_the_end(span))?;
+        Ok((self.pool.take(len), len))
     }
 
     fn read_merged(&self, spans: &[Span], apart: bool) -> Result<Vec<Bytes>> {
@@ -149,18 +203,24 @@ impl FileSource {
         plan.cut(&self.read_all(&plan.reads, apart)?, spans)
     }
 
-    /// Spans in file order of which each is to be read with [`FileSource::read_into`], to be announced unless they are
-    /// in memory.
-    pub(super) fn ahead(&self, spans: &[Span]) -> Option<Ahead> {
-        let is_there = self.cache.has(&self.file, spans);
-        (!is_there).then(|| Ahead::of_take(spans, self.cache.device(&self.file)))
+    /// Whether spans in file order are in memory.
+    pub(super) fn has(&self, spans: &[Span]) -> bool {
+        self.cache.has(&self.file, spans)
+    }
+
+    /// Spans in file order of which each is to be read with [`FileSource::read_into`], to be announced.
+    pub(super) fn ahead(&self, spans: &[Span]) -> Ahead {
+        Ahead::of_take(spans, self.cache.device(&self.file))
     }
 
     /// Announces spans that lie apart, unless they are in memory. Returns whether they were announced.
     pub(super) fn announce_unless_there(&self, spans: &[Span]) -> bool {
         let reads = coalesce(spans, MERGE_GAP, MERGE_BYTES).reads;
-        let ahead = self.ahead(&reads);
-        ahead.inspect(|ahead| ahead.pass(&self.file, 0)).is_some()
+        if self.has(&reads) {
+            return false;
+        }
+        self.ahead(&reads).pass(&self.file, 0);
+        true
     }
 
     /// Fills the parts, one after the other, with the bytes from `position` on.
@@ -188,8 +248,7 @@ impl Source for FileSource {
     }
 
     fn announce(&self, spans: &[Span], before: &[Span]) {
-        let one_less = |left: u32| left.checked_sub(1);
-        let _ = self.waited.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+        self.believe_less();
         let reads = coalesce(spans, MERGE_GAP, MERGE_BYTES).reads;
         Ahead::of_scan(&reads, before, self.cache.device(&self.file)).begin(&self.file);
     }

@@ -14,6 +14,7 @@ mod page_cache;
 mod place;
 mod scan;
 mod source;
+mod stream;
 mod take;
 mod window;
 

@@ -4,7 +4,7 @@
 //! part read is given back before the next one reads, so that the memory stays warm, and parts are
 //! read and decoded on all threads. The rows of all parts are then put together, which costs a copy;
 //! where rows are so long that the copy would cost more, the take stays whole. Many columns are taken
-//! in groups, which costs nothing but their schema.
+//! in groups, which costs nothing but their schema, and short columns of which nearly all is read one by one.
 
 use arrow_array::{Array, RecordBatch};
 use arrow_data::ArrayData;
@@ -23,6 +23,8 @@ use crate::span::Span;
 
 /// Bytes that a part reads, about.
 const PART_BYTES: u64 = 2 << 20;
+/// Columns of which so much is read are read one by one.
+const SHORT_BYTES: u64 = 16 << 20;
 /// A column costs a part as much as these bytes.
 const COLUMN_BYTES: u64 = 64 << 10;
 /// Bytes that a row of a column reads at most, about: a chunk.
@@ -41,15 +43,22 @@ const ROWS_GROWTH: u64 = 4;
 impl FileReader {
     pub(super) fn take_projected(&self, columns: &Projection, rows: &[u64]) -> Result<RecordBatch> {
         let num_parts = self.num_parts(columns, rows.len() as u64)?;
+        let groups = columns.groups(self.threads)?;
+        if num_parts > 1
+            && groups.is_empty()
+            && self.are_columns_short(columns, rows.len() as u64)?
+        {
+            return self.take_by_columns(columns, rows);
+        }
         if num_parts > 1
             && let Some(batch) = self.take_in_parts(columns, rows, num_parts)?
         {
             return Ok(batch);
         }
-        if columns.groups(self.threads)?.is_empty() {
+        if groups.is_empty() {
             return self.read_projected(columns, Rows::List(rows.to_vec()));
         }
-        self.take_in_groups(columns, rows)
+        self.take_in_groups(columns, &groups, rows)
     }
 
     /// Some rows in one read.
@@ -68,18 +77,55 @@ impl FileReader {
     }
 
     /// The rows, some columns on one thread and some on another.
-    fn take_in_groups(&self, columns: &Projection, rows: &[u64]) -> Result<RecordBatch> {
+    fn take_in_groups(
+        &self,
+        columns: &Projection,
+        groups: &[Projection],
+        rows: &[u64],
+    ) -> Result<RecordBatch> {
         let num_rows = self.load_columns(columns)?;
+        groups.iter().for_each(|group| group.set_num_rows(num_rows));
         let budget = self.file.budget();
-        let groups = columns.groups(self.threads)?.to_vec();
         let (reader, wanted) = (self.clone(), rows.to_vec());
-        let parts: Vec<RecordBatch> = in_parallel(self.threads, groups, move |group| {
-            group.set_num_rows(num_rows);
-            let rows = Rows::List(wanted.clone());
-            reader.run_rows(reader.rows_read(&group, rows, budget.clone(), 1)?)
+        // Other threads read those between a group and the one that is announced with it.
+        let next = groups.iter().skip(self.threads.max(1)).cloned().map(Some);
+        let items: Vec<_> =
+            groups.iter().cloned().zip(next.chain(std::iter::repeat(None))).collect();
+        let parts: Vec<RecordBatch> = in_parallel(self.threads, items, move |(group, next)| {
+            let read = reader.rows_read(&group, Rows::List(wanted.clone()), budget.clone(), 1)?;
+            reader.run_rows_then(read, |before| {
+                next.iter().for_each(|next| reader.announce_rows(next, &wanted, before));
+            })
         })?;
         let arrays = parts.iter().flat_map(RecordBatch::columns).cloned().collect();
         columns.batch(arrays, rows.len() as u64)
+    }
+
+    /// The rows, each column by itself: less is done again for each than for each part, and a device reads what is one
+    /// after the other. Rows in any order are sorted once for all columns.
+    fn take_by_columns(&self, columns: &Projection, rows: &[u64]) -> Result<RecordBatch> {
+        let fields = columns.fields()?;
+        if rows.is_sorted_by(|a, b| a < b) {
+            return self.take_in_groups(columns, &fields, rows);
+        }
+        check_rows(rows, self.load_columns(columns)?)?;
+        let mut sorted = rows.to_vec();
+        let order = Some(sort(&mut sorted));
+        let parts = [self.take_in_groups(columns, &fields, &sorted)?];
+        claim_repeated(&parts, order.as_ref(), &self.file.budget())?;
+        put_together(&columns.schema(), &parts, order, &self.file.pool)
+    }
+
+    /// Whether rows need nearly all of every column, and columns are so short that each may be there at once.
+    fn are_columns_short(&self, columns: &Projection, num_wanted: u64) -> Result<bool> {
+        let fields = columns.fields()?;
+        let num_rows = self.load_columns(columns)?;
+        let stored = |field: &Projection| {
+            let decoded = || num_rows.saturating_mul(self.file.row_bytes(field));
+            self.file.stored_bytes(field).unwrap_or_else(decoded)
+        };
+        let most = num_wanted.saturating_mul(CHUNK_BYTES).min(SHORT_BYTES);
+        Ok(fields.len() > 1 && fields.iter().all(|field| stored(field) <= most))
     }
 
     /// The rows; none if they have more items than offsets can count, which the whole take tells best, or

@@ -109,13 +109,14 @@ fn device(file: &File) -> Device {
     })
 }
 
-/// Adds to a buffer, up to `len` bytes, what of the file is in memory from `at` on, or says why there is nothing.
+/// Adds to a buffer, up to `len` bytes, what is in memory of the file, or says why there is nothing. The bytes that it has
+/// are the first ones from `at` on.
 #[expect(unsafe_code, reason = "the memory was not filled with zeros before")]
 fn read_cached(file: &File, buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<(), i32> {
     let missing = len.saturating_sub(buffer.len());
+    let at = i64::try_from(at.saturating_add(buffer.len() as u64)).map_err(|_| libc::EINVAL)?;
     let room = buffer.spare_capacity_mut().get_mut(..missing).ok_or(libc::EINVAL)?;
     let room = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
-    let at = i64::try_from(at).map_err(|_| libc::EINVAL)?;
     // SAFETY: the call writes to this room, which nobody else uses, and no further.
     let read = unsafe { libc::preadv2(file.as_raw_fd(), &raw const room, 1, at, libc::RWF_NOWAIT) };
     let Ok(read) = usize::try_from(read) else {
@@ -186,14 +187,14 @@ mod tests {
     fn what_is_in_memory_is_not_announced() {
         let (path, bytes) = cold_file("warm");
         let source = FileSource::open(&path).unwrap();
-        let is_announced = source.ahead(&pieces()).is_some();
+        let is_announced = !source.has(&pieces());
         let is_silent = source.cache.is_silent.load(Ordering::Relaxed);
         assert!(is_announced || is_silent, "it was evicted");
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
         for silent in [false, true] {
             source.cache.is_silent.store(silent, Ordering::Relaxed);
             // One of many: the machine may have been busy for as long as a device takes.
-            let is_there = |_| source.ahead(&pieces()).is_none();
+            let is_there = |_| source.has(&pieces());
             assert!((0..100).any(is_there), "silent: {silent}");
         }
         std::fs::remove_file(path).unwrap();
@@ -277,6 +278,14 @@ mod tests {
             check("some", &spans);
             evict(&File::open(&path).unwrap());
             check("half", &[Span::new(0, 1 << 20).unwrap()]);
+            evict(&File::open(&path).unwrap());
+            // Near each other, so that they are read with what lies between them, and one of them longer than a block.
+            let mut near: Vec<_> = (0..300).map(|i| Span::at(i * 9_001, 5_000).unwrap()).collect();
+            near.push(Span::new(2_701_000, 3_400_000).unwrap());
+            near.extend((0..20).map(|i| Span::at(3_404_500 + i * 9_001, 5_000).unwrap()));
+            check("near", &near);
+            check("near and warm", &near);
+            check("near, other ones", &near[1..250]);
             check("whole", &[Span::new(0, size).unwrap()]);
             let beyond = source.read_scattered(&[Span::new(size - 1, size + 1).unwrap()]);
             assert!(beyond.is_err(), "{beyond:?}");
