@@ -104,20 +104,28 @@ impl Fragment {
         let physical_rows = (rows > 0).then_some(rows);
         let checked = |file| DeletionFile::check(file, physical_rows, rules).map(Box::new);
         let deletion_file = deletions.map(checked).transpose()?;
-        let stored = |part: Option<Part<'_>>, what| {
-            part.map(|part| Stored::decode(&part, what, &files)).transpose()
-        };
         Ok(Arc::new(Self {
             id,
             deletion_file,
             physical_rows,
-            row_ids: stored(row_ids, StoredNumbers::RowIds)?,
-            created: stored(created, StoredNumbers::Created)?,
-            last_updated: stored(updated, StoredNumbers::LastUpdated)?,
+            row_ids: stored(row_ids, StoredNumbers::RowIds, &files)?,
+            created: stored(created, StoredNumbers::Created, &files)?,
+            last_updated: stored(updated, StoredNumbers::LastUpdated, &files)?,
             files,
             unknown,
         }))
     }
+}
+
+/// Most fragments have no stored numbers, which is not worth a call.
+#[inline(always)]
+fn stored(
+    part: Option<Part<'_>>,
+    what: StoredNumbers,
+    files: &[DataFile],
+) -> Result<Option<Stored>, Problem> {
+    let Some(part) = part else { return Ok(None) };
+    Stored::decode(&part, what, files).map(Some)
 }
 
 fn share(list: &mut Arc<[i32]>, other: &Arc<[i32]>) {

@@ -113,6 +113,7 @@ impl<'a> Part<'a> {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn bytes(&self) -> Result<&'a [u8], Problem> {
         match self.value {
             Value::Bytes(bytes) => Ok(bytes),
@@ -120,11 +121,12 @@ impl<'a> Part<'a> {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn text(&self) -> Result<&'a str, Problem> {
-        std::str::from_utf8(self.bytes()?)
-            .map_err(|_| unreadable(format!("field {} is not UTF-8", self.field)))
+        std::str::from_utf8(self.bytes()?).map_err(|_| self.wrong("UTF-8"))
     }
 
+    #[inline(always)]
     pub(crate) fn number(&self) -> Result<u64, Problem> {
         match self.value {
             Value::Number(number) => Ok(number),
@@ -133,10 +135,12 @@ impl<'a> Part<'a> {
     }
 
     /// A number of 32 bits: as everywhere in such messages, higher ones do not count.
+    #[inline(always)]
     pub(crate) fn number32(&self) -> Result<u32, Problem> {
         self.number().map(low)
     }
 
+    #[cold]
     fn wrong(&self, expected: &str) -> Problem {
         unreadable(format!("field {} is not {expected}", self.field))
     }
