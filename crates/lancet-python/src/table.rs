@@ -246,7 +246,7 @@ impl TableReader {
         let fragments = self.inner.manifest().fragments.iter();
         fragments
             .map(|fragment| {
-                let files = fragment.files.iter().map(|file| file.path.clone()).collect();
+                let files = fragment.files.iter().map(|file| file.path.to_string()).collect();
                 (fragment.id, fragment.num_rows(), fragment.num_deleted_rows(), files)
             })
             .collect()

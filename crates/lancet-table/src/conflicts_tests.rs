@@ -44,7 +44,7 @@ Unknown              x      x      x      x       x     x       x      x    x   
 
 fn fragment(id: u32) -> Fragment {
     let file = crate::DataFile {
-        path: format!("{id}.lance"),
+        path: format!("{id}.lance").into(),
         fields: [0].into(),
         columns: [0].into(),
         version: crate::FileVersion::V2_1,

@@ -4,9 +4,12 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use bytestring::ByteString;
+
 use crate::error::{Problem, ensure};
 use crate::unknown::UnknownFields;
-use crate::wire::{Numbers, Parts};
+use crate::wire::{Numbers, Part, Parts};
 
 /// The folder of the data files, below that of the table.
 pub const DATA_DIR: &str = "data";
@@ -81,8 +84,8 @@ impl fmt::Display for FileVersion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DataFile {
-    /// Its name in the folder `data/` of its base. Never a path that leads elsewhere.
-    pub path: String,
+    /// Its name in the folder `data/` of its base. Never a path that leads elsewhere. Those of a manifest share its bytes.
+    pub path: ByteString,
     /// Field ids. Negative ones are hidden columns and columns that count no more. Files that have the same share the list.
     pub fields: Arc<[i32]>,
     /// The column of each of `fields`, -1 for none; there may be more of them.
@@ -135,8 +138,8 @@ impl DataFile {
     ) -> Result<Self, Problem> {
         let mut parts = Parts::new(message);
         let mut path = match parts.next_if(|field| field == 1)? {
-            Some(part) => part.text()?,
-            None => "",
+            Some(part) => last.text(&part)?,
+            None => ByteString::new(),
         };
         let common = last.read(&mut parts)?;
         let mut numbers = common.version_numbers;
@@ -145,7 +148,7 @@ impl DataFile {
         let (mut size_bytes, mut base, mut unknown) = (0, None, UnknownFields::default());
         while let Some(part) = parts.next()? {
             match part.field {
-                1 => path = part.text()?,
+                1 => path = last.text(&part)?,
                 2 => fields.add(&part)?,
                 3 => columns.add(&part)?,
                 4 => numbers.0 = part.number32()?,
@@ -156,12 +159,12 @@ impl DataFile {
             }
         }
         let (fields, columns) = (fields.finish(), columns.finish());
-        let checked = check(path, (&fields, &columns), numbers, rules, last);
+        let checked = check(&path, (&fields, &columns), numbers, rules, last);
         let checked = checked.and_then(|version| rules.check_base(base).map(|()| version));
         let version = checked
             .map_err(|problem| problem.within(&format!("data file `{}`", path.escape_debug())))?;
         Ok(Self {
-            path: path.to_owned(),
+            path,
             fields,
             columns,
             version,
@@ -188,9 +191,31 @@ struct Common<'a> {
 pub(crate) struct LastColumns<'a> {
     common: Common<'a>,
     checked: Option<[Arc<[i32]>; 2]>,
+    /// The bytes that messages are read out of, if names may share them.
+    source: Option<&'a Bytes>,
 }
 
 impl<'a> LastColumns<'a> {
+    /// None yet, of messages that may lie in some bytes. What is read out of these keeps them in memory.
+    pub(crate) fn sharing(source: Option<&'a Bytes>) -> Self {
+        Self { source, ..Self::default() }
+    }
+
+    /// A name: where thousands of them are read, their copies would take as long as all else.
+    #[inline(always)]
+    fn text(&self, part: &Part<'a>) -> Result<ByteString, Problem> {
+        let bytes = part.bytes()?;
+        let shared = self.source.filter(|source| {
+            let (outer, inner) = (source.as_ptr_range(), bytes.as_ptr_range());
+            outer.start <= inner.start && inner.end <= outer.end
+        });
+        let bytes = match shared {
+            Some(source) => source.slice_ref(bytes),
+            None => Bytes::copy_from_slice(bytes),
+        };
+        ByteString::try_from(bytes).map_err(|_| part.wrong("UTF-8"))
+    }
+
     /// What the next parts say. If they are those of the last file, they are not read again.
     fn read(&mut self, parts: &mut Parts<'a>) -> Result<&Common<'a>, Problem> {
         if self.common.bytes.is_empty() || !parts.skip(self.common.bytes) {
@@ -342,5 +367,21 @@ mod tests {
         let one = decoded(first, &mut last).unwrap();
         let next = decoded(&messages[1], &mut last).unwrap();
         assert!(Arc::ptr_eq(&one.fields, &next.fields) && Arc::ptr_eq(&one.columns, &next.columns));
+    }
+
+    #[test]
+    fn names_share_the_bytes_they_are_read_out_of() {
+        let message = [NAME, COMMON, SIZE].concat();
+        let source = Bytes::from([&[7; 9][..], &message].concat());
+        let mut last = LastColumns::sharing(Some(&source));
+        let within = |file: &DataFile| source.as_ptr_range().contains(&file.path.as_ptr());
+        let shared = decoded(&source[9..], &mut last).unwrap();
+        assert!(within(&shared));
+        // Bytes that lie elsewhere are copied.
+        let copied = decoded(&message, &mut last).unwrap();
+        assert!(!within(&copied) && copied.path.as_ptr() != message[2..].as_ptr());
+        assert_eq!((&*copied.path, shared), ("a", copied.clone()));
+        let wrong = [0x0a, 1, 0xff];
+        assert!(decoded(&wrong, &mut LastColumns::default()).unwrap_err().contains("UTF-8"));
     }
 }

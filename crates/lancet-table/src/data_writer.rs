@@ -78,7 +78,7 @@ impl<S: Storage> NewDataFile<S> {
         let summary = S::finish_data(self.data, unsynced).await?;
         let version = FileVersion::of(self.schema.version);
         Ok(DataFile {
-            path: self.name,
+            path: self.name.into(),
             fields: self.schema.fields.clone(),
             columns: self.schema.columns.clone(),
             version,
@@ -197,7 +197,7 @@ impl<'a, S: Storage> FragmentWriter<'a, S> {
 /// Removes data files that no version names.
 pub(crate) async fn remove_files<S: Storage>(storage: &S, root: &Path, fragments: &[Fragment]) {
     for file in fragments.iter().flat_map(|fragment| &fragment.files) {
-        remove_file(storage, &root.join(DATA_DIR).join(&file.path)).await;
+        remove_file(storage, &root.join(DATA_DIR).join(&*file.path)).await;
     }
 }
 

@@ -192,7 +192,7 @@ pub(crate) fn unnamed(store: &Simulated) -> Vec<PathBuf> {
         let at = ready(table.checkout(&At::Version(*version))).unwrap();
         named.insert(transactions.join(&at.manifest().transaction_file));
         for fragment in &at.manifest().fragments {
-            named.extend(fragment.files.iter().map(|file| data.join(&file.path)));
+            named.extend(fragment.files.iter().map(|file| data.join(&*file.path)));
             let deleted = fragment.deletion_file.as_ref();
             named.extend(deleted.map(|file| deletions.join(file.file_name(fragment.id))));
         }

@@ -205,7 +205,7 @@ impl Table {
             let is_unused = |owner: &ColumnOwner| *owner == ColumnOwner::Unused;
             let unused = report.columns.iter().zip(&owners).filter(|(_, owner)| is_unused(owner));
             let found = DataFileReport {
-                name: data_file.path.clone(),
+                name: data_file.path.to_string(),
                 version: data_file.version,
                 bytes: report.file_bytes,
                 num_columns: owners.iter().filter(|owner| !is_unused(owner)).count() as u64,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
+use bytes::Bytes;
 use prost::Message;
 
 use crate::data_file::{FileVersion, LastColumns, Rules};
@@ -19,6 +20,9 @@ use crate::unknown::{Kept, UnknownFields};
 use crate::version_file::VersionFile;
 use crate::wire::{Parts, Value, unreadable};
 use crate::{container, cost, proto};
+
+/// Names of data files share the bytes of a manifest that has no more than this for each fragment.
+const SHARED_BYTES: usize = 512;
 
 /// What parsing may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,14 +124,25 @@ impl Manifest {
     /// The manifest in the bytes of a version file. `file` is its name or path: errors begin with it,
     /// and the version that it tells must be that of the manifest.
     pub fn parse(file: &str, bytes: &[u8], limits: &Limits) -> Result<Self> {
-        Self::parse_after(None, file, bytes, limits)
+        Self::parse_sharing(None, file, bytes, None, limits)
     }
 
-    /// The same, of a version that follows another one: fragments that are the same bytes are shared with it.
+    /// The same, of a version that may follow another one: fragments that are the same bytes are shared with it. Names share
+    /// the bytes.
     pub(crate) fn parse_after(
         before: Option<&VersionFile>,
         file: &str,
+        bytes: &Bytes,
+        limits: &Limits,
+    ) -> Result<Self> {
+        Self::parse_sharing(before, file, bytes, Some(bytes), limits)
+    }
+
+    fn parse_sharing(
+        before: Option<&VersionFile>,
+        file: &str,
         bytes: &[u8],
+        shared: Option<&Bytes>,
         limits: &Limits,
     ) -> Result<Self> {
         let broken = |problem: Problem| problem.in_file(file);
@@ -140,7 +155,7 @@ impl Manifest {
                 return Err(Error::Limit { file, needed, limit, option });
             }
         }
-        Self::decode(before, file, message).map_err(broken)
+        Self::decode(before, file, message, shared).map_err(broken)
     }
 
     /// The schema as Arrow has it, with field and schema metadata.
@@ -173,7 +188,12 @@ impl Manifest {
         self.fragments.iter().try_fold(0_u64, |sum, fragment| sum.checked_add(rows(fragment)?))
     }
 
-    fn decode(before: Option<&VersionFile>, file: &str, message: &[u8]) -> Result<Self, Problem> {
+    fn decode(
+        before: Option<&VersionFile>,
+        file: &str,
+        message: &[u8],
+        shared: Option<&Bytes>,
+    ) -> Result<Self, Problem> {
         let (fragments, rest) = split(message)?;
         let message = Kept::<proto::Manifest>::decode(&*rest).map_err(unreadable)?;
         let Kept { message, unknown } = message;
@@ -201,7 +221,10 @@ impl Manifest {
                 && before.base_paths == base_paths
         });
         let known = known.map_or_else(Vec::new, VersionFile::each_fragment);
-        let fragments = decode_fragments(&fragments, &known, &rules, reader_flags)?;
+        // Names keep all bytes in memory, which may be many that nobody needs.
+        let most = fragments.len().saturating_mul(SHARED_BYTES);
+        let last = LastColumns::sharing(shared.filter(|bytes| bytes.len() <= most));
+        let fragments = decode_fragments(&fragments, &known, &rules, last, reader_flags)?;
         Ok(Self {
             file: file.to_owned(),
             version: message.version,
@@ -284,14 +307,14 @@ fn split(message: &[u8]) -> Result<(Vec<&[u8]>, Vec<u8>), Problem> {
     Ok((fragments, rest))
 }
 
-fn decode_fragments(
-    messages: &[&[u8]],
+fn decode_fragments<'a>(
+    messages: &[&'a [u8]],
     mut known: &[(&[u8], &Arc<Fragment>)],
     rules: &Rules<'_>,
+    mut last: LastColumns<'a>,
     flags: Flags,
 ) -> Result<Vec<Arc<Fragment>>, Problem> {
     let mut fragments: Vec<Arc<Fragment>> = Vec::with_capacity(messages.len());
-    let mut last = LastColumns::default();
     for message in messages {
         if let Some(((bytes, fragment), rest)) = known.split_first()
             && bytes == message

@@ -146,7 +146,7 @@ impl DataFile {
     pub(crate) fn message(&self) -> Kept<proto::DataFile> {
         let (file_major_version, file_minor_version) = self.version_numbers;
         let message = proto::DataFile {
-            path: self.path.clone(),
+            path: self.path.to_string(),
             fields: self.fields.to_vec(),
             column_indices: self.columns.to_vec(),
             file_major_version,

@@ -280,7 +280,7 @@ async fn read_manifest<S: Storage>(
 ) -> Result<Manifest> {
     let path = root.join(VERSIONS_DIR).join(name.file_name());
     let bytes = storage.read(&path, options.limits.max_metadata_bytes).await?;
-    Manifest::parse(&path.display().to_string(), &bytes, &options.limits)
+    Manifest::parse_after(None, &path.display().to_string(), &bytes, &options.limits)
 }
 
 /// The latest version that was there at an instant. Times grow with the versions, so that few manifests are read.

@@ -89,7 +89,7 @@ impl<'a> Written<'a> {
 }
 
 fn paths(fragment: &Fragment) -> impl Iterator<Item = &str> {
-    fragment.files.iter().map(|file| file.path.as_str())
+    fragment.files.iter().map(|file| &*file.path)
 }
 
 fn deletions(fragment: &Fragment) -> Option<DeletionKey> {

@@ -122,11 +122,6 @@ impl<'a> Part<'a> {
     }
 
     #[inline(always)]
-    pub(crate) fn text(&self) -> Result<&'a str, Problem> {
-        std::str::from_utf8(self.bytes()?).map_err(|_| self.wrong("UTF-8"))
-    }
-
-    #[inline(always)]
     pub(crate) fn number(&self) -> Result<u64, Problem> {
         match self.value {
             Value::Number(number) => Ok(number),
@@ -141,7 +136,7 @@ impl<'a> Part<'a> {
     }
 
     #[cold]
-    fn wrong(&self, expected: &str) -> Problem {
+    pub(crate) fn wrong(&self, expected: &str) -> Problem {
         unreadable(format!("field {} is not {expected}", self.field))
     }
 }

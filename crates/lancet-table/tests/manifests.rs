@@ -38,7 +38,7 @@ fn data_file(file: &DataFile) -> Value {
     let version = file.version.to_string();
     let (major, minor) = version.split_once('.').unwrap();
     json!({
-        "path": file.path, "fields": file.fields[..], "column_indices": file.columns[..],
+        "path": &*file.path, "fields": file.fields[..], "column_indices": file.columns[..],
         "major": major.parse::<u32>().unwrap(), "minor": minor.parse::<u32>().unwrap(),
         "size": file.size_bytes, "base_id": file.base,
     })

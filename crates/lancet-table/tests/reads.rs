@@ -118,7 +118,7 @@ fn a_take_opens_only_what_it_needs() {
     let fragments = &table.manifest().fragments;
     assert!(fragments.len() > 1);
     // All data files and deletion files are gone, but those of the first fragment.
-    let kept: Vec<String> = fragments[0].files.iter().map(|file| file.path.clone()).collect();
+    let kept: Vec<String> = fragments[0].files.iter().map(|file| file.path.to_string()).collect();
     let deletions = fragments[0].deletion_file.as_ref().map(|file| file.file_name(fragments[0].id));
     for (folder, kept) in [("data", kept), ("_deletions", deletions.into_iter().collect())] {
         for entry in fs::read_dir(root.join(folder)).unwrap() {

@@ -226,7 +226,7 @@ fn fragment_json(manifest: &Manifest, fragment: &Fragment, args: &Args) -> Resul
         }),
         RowIds::Column { file, column } => json!({
             "stored": "data file",
-            "file": fragment.files.get(file).map(|file| &file.path),
+            "file": fragment.files.get(file).map(|file| &*file.path),
             "base": fragment.files.get(file).and_then(|file| file.base),
             "column": column,
         }),

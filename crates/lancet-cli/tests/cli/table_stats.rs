@@ -85,7 +85,7 @@ pub fn with_zone_maps(name: &str, deleted: &[u16]) -> Dir {
         fragment.files.truncate(1);
         (fragment.id, fragment.physical_rows) = (number as u32, Some(FRAGMENT_ROWS as u64));
         let data = &mut fragment.files[0];
-        (data.path, data.size_bytes) = (file, Some(std::fs::metadata(&path).unwrap().len()));
+        (data.path, data.size_bytes) = (file.into(), Some(std::fs::metadata(&path).unwrap().len()));
         // The second fragment lacks the price.
         data.fields = if number == 1 { [0, 2].into() } else { [0, 1, 2].into() };
         data.columns = if number == 1 { [0, 2].into() } else { [0, 1, 2].into() };
