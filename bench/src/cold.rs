@@ -41,6 +41,8 @@ pub fn scattered_name(len: usize, depth: usize) -> String {
 /// Takes a file out of the page cache, makes sure that it is out, and waits until its device has nothing to do.
 pub fn evict(path: &Path) -> Result<()> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
+    // Pages on their way are not counted.
+    settle(&file)?;
     evict_pages(path, &file)?;
     settle(&file)
 }

@@ -96,7 +96,8 @@ pub fn beside(text: &mut String, results: &Results) {
             // A call that reads nothing has no limit.
             let ratio =
                 if limit > 0.0 { shown(cell.value / limit, of_limit) } else { "–".into() };
-            let [ms, least, again] = [cell.value, least, cell.again].map(|time| digits(time * 1e3));
+            let [ms, least] = [cell.value, least].map(|time| digits(time * 1e3));
+            let again = if cell.again > 0.0 { digits(cell.again * 1e3) } else { "–".into() };
             let (title, table) = (metric.title(), &table.name);
             let _ = writeln!(
                 text,
@@ -175,10 +176,10 @@ mod tests {
         );
         let rows = [
             "| take 100 rows, open reader | t | 2.00 | 0.800 | 1.00 | **2.50** | 0.400 vortex |",
-            "| full scan, 1 core | t | 110 | 100 | 0.00000 | 1.10 | – |",
+            "| full scan, 1 core | t | 110 | 100 | – | 1.10 | – |",
             "| full scan, all cores | t | 220 | 100 | 200 | 1.10 | – |",
-            "| take 10,000 rows, open reader | t | 4.60 | 2.30 | 0.00000 | **2.00** | – |",
-            "| take 1 row, open reader | t | 200 | 100 | 0.00000 | 2.00 | – |",
+            "| take 10,000 rows, open reader | t | 4.60 | 2.30 | – | **2.00** | – |",
+            "| take 1 row, open reader | t | 200 | 100 | – | 2.00 | – |",
         ];
         rows.iter().for_each(|row| assert!(text.contains(row), "{row} in {text}"));
     }

@@ -127,8 +127,8 @@ impl Manifest {
         Self::parse_sharing(None, file, bytes, None, limits)
     }
 
-    /// The same, of a version that may follow another one: fragments that are the same bytes are shared with it. Names share
-    /// the bytes.
+    /// The same, of a version that may follow another one: fragments that are the same bytes are shared with it. If none does
+    /// and they are mostly names, names share the bytes.
     pub(crate) fn parse_after(
         before: Option<&VersionFile>,
         file: &str,
@@ -221,9 +221,11 @@ impl Manifest {
                 && before.base_paths == base_paths
         });
         let known = known.map_or_else(Vec::new, VersionFile::each_fragment);
-        // Names keep all bytes in memory, which may be many that nobody needs.
+        // Names keep all bytes in memory, which may be many that nobody needs: fragments of many versions that follow each other
+        // would keep each a version.
         let most = fragments.len().saturating_mul(SHARED_BYTES);
-        let last = LastColumns::sharing(shared.filter(|bytes| bytes.len() <= most));
+        let shared = shared.filter(|bytes| known.is_empty() && bytes.len() <= most);
+        let last = LastColumns::sharing(shared);
         let fragments = decode_fragments(&fragments, &known, &rules, last, reader_flags)?;
         Ok(Self {
             file: file.to_owned(),

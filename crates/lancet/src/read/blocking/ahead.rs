@@ -63,13 +63,13 @@ struct Window {
 }
 
 impl Ahead {
-    /// The reads of a take, in file order. Long values that lie apart are announced, however long they are.
+    /// The reads of a take, in file order. Long values that lie apart are announced, however long they are, and streams are
+    /// not where the system reads far ahead of them by itself.
     pub(super) fn of_take(reads: &[Span], device: Device) -> Self {
         Self::new(reads, device, |_| false)
     }
 
-    /// The reads of a batch, in file order, that come after those of the batch before. Where they go on behind these,
-    /// the system has seen what comes.
+    /// The same of a batch that comes after another one. Where its reads go on behind those, the system has seen what comes.
     pub(super) fn of_scan(reads: &[Span], before: &[Span], device: Device) -> Self {
         let mut before = before.to_vec();
         before.sort_unstable_by_key(Span::end);
@@ -204,6 +204,9 @@ mod tests {
         let before = spans(&[(4 * MIB - 9_000, 10_000), (0, 10_000), (2 * MIB, 50_000)]);
         let jumps = Ahead::of_scan(&reads, &before, FAR);
         assert_eq!(announced(&jumps, 0), spans(&[(MIB, 50_000), (8 * MIB, MIB)]));
+        // To a stream.
+        let stream = spans(&[(20 * MIB, MIB), (21 * MIB, 50_000)]);
+        assert_eq!(announced(&Ahead::of_scan(&stream, &before, FAR), 0), []);
         let all = Ahead::of_scan(&reads, &before, Device::default());
         assert_eq!(Span::total(&announced(&all, 0)), (10_000 - 8_192) + 150_000 + MIB);
     }

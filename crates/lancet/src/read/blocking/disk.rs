@@ -1,7 +1,7 @@
 //! Files on disk, read with positioned reads on the calling thread.
 //!
-//! Scans read on where they have read before, and the system reads ahead of them; where they jump, they say so. Takes say
-//! what they are going to read:
+//! Scans read on where they have read before, and the system reads ahead of them; where they jump, they say so, unless it
+//! is to so much that the system finds out by itself. Takes say what they are going to read:
 //!
 //! ```text
 //! spans in memory      read   read   read   …           one call each, and nothing else
@@ -118,57 +118,52 @@ impl FileSource {
         plan.cut(&plan.reads.iter().map(read).collect::<Option<Vec<_>>>()?, spans).ok()
     }
 
-    /// Reads one span after the other. Those from the first one on that is not in memory are read as what is cold, and so are
-    /// all where others were cold a moment ago.
+    /// Reads one span after the other, those from the first one on that is not in memory as what is cold.
     fn read_all(&self, spans: &[Span], apart: bool) -> Result<Vec<Bytes>> {
         let mut all = Vec::with_capacity(spans.len());
+        let mut begun = None;
         // A short one alone has nothing to be announced with it.
         let is_short = matches!(spans, [span] if span.len() < PROBED_BYTES);
-        let mut is_there = !is_short;
-        while is_there && !self.has_waited() {
-            let Some(span) = spans.get(all.len()) else { return Ok(all) };
+        for span in spans.iter().take_while(|_| !is_short) {
             let (mut buffer, len) = self.buffer_for(span)?;
-            is_there = self.cache.read(&self.file, &mut buffer, len, span.start());
-            let bytes = self.pool.lend(buffer);
-            if is_there {
-                all.push(bytes);
-            } else {
+            if !self.cache.read(&self.file, &mut buffer, len, span.start()) {
                 self.waited.store(BELIEVED, Ordering::Relaxed);
+                begun = Some(buffer);
+                break;
             }
+            all.push(self.pool.lend(buffer));
         }
-        self.read_cold(spans, apart, is_there, &mut all)?;
+        match spans.get(all.len()..) {
+            None | Some([]) => {}
+            Some(left) => self.read_cold(left, begun, apart, &mut all)?,
+        }
         Ok(all)
     }
 
-    /// Reads spans behind those that were read, those that are near each other as one. Of those that lie apart, the first one
-    /// that is not in memory has all that are left announced.
+    /// Reads spans of which the first one is not in memory, or only what was begun of it: those that are near each other as
+    /// one. If they lie apart, all of them are announced.
     fn read_cold(
         &self,
         spans: &[Span],
+        mut begun: Option<Vec<u8>>,
         apart: bool,
-        mut is_there: bool,
         all: &mut Vec<Bytes>,
     ) -> Result<()> {
         let failed = |error| Error::io(format!("cannot read {}", self.name), error);
-        let mut ahead = None;
-        for run in runs(spans.get(all.len()..).unwrap_or_default()) {
+        let is_announced = apart && spans.len() > 1;
+        let ahead = is_announced.then(|| Ahead::of_take(spans, self.cache.device(&self.file)));
+        for run in runs(spans) {
             let mut stream = Stream::new(run, &self.pool);
             for span in run {
-                let left = spans.get(all.len()..).unwrap_or_default();
-                if !is_there && ahead.is_none() && apart && left.len() > 1 {
-                    ahead = Some(Ahead::of_take(left, self.cache.device(&self.file)));
-                }
                 if let Some(ahead) = &ahead {
                     ahead.pass(&self.file, span.start());
                 }
-                let (mut buffer, len) = self.buffer_for(span)?;
-                let mut read = |buffer: &mut Vec<u8>, len: usize, at: u64| {
-                    if is_there && !self.cache.read(&self.file, buffer, len, at) {
-                        self.waited.store(BELIEVED, Ordering::Relaxed);
-                        is_there = false;
-                    }
-                    fill(&self.file, buffer, len, at)
+                let (mut buffer, len) = match begun.take() {
+                    Some(begun) => (begun, span.memory_len()),
+                    None => self.buffer_for(span)?,
                 };
+                let read =
+                    |buffer: &mut Vec<u8>, len: usize, at: u64| fill(&self.file, buffer, len, at);
                 let filled = match &mut stream {
                     Some(stream) => stream.read(span, &mut buffer, read),
                     None => read(&mut buffer, len, span.start()),
@@ -177,16 +172,7 @@ impl FileSource {
                 all.push(self.pool.lend(buffer));
             }
         }
-        if is_there {
-            self.believe_less();
-        }
         Ok(())
-    }
-
-    /// A read has found all in memory, or will, as it was announced.
-    fn believe_less(&self) {
-        let one_less = |left: u32| left.checked_sub(1);
-        let _ = self.waited.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
     }
 
     /// An empty buffer for a span, and how many bytes it is to have.
@@ -248,7 +234,8 @@ impl Source for FileSource {
     }
 
     fn announce(&self, spans: &[Span], before: &[Span]) {
-        self.believe_less();
+        let one_less = |left: u32| left.checked_sub(1);
+        let _ = self.waited.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
         let reads = coalesce(spans, MERGE_GAP, MERGE_BYTES).reads;
         Ahead::of_scan(&reads, before, self.cache.device(&self.file)).begin(&self.file);
     }
@@ -354,8 +341,15 @@ pub(super) fn fill(file: &File, buffer: &mut Vec<u8>, len: usize, position: u64)
 
 #[cfg(windows)]
 pub(super) fn fill(file: &File, buffer: &mut Vec<u8>, len: usize, position: u64) -> io::Result<()> {
+    let had = buffer.len();
     buffer.resize(len, 0);
-    fill_parts(file, position, &mut [IoSliceMut::new(buffer)])
+    let missing = buffer.get_mut(had..).unwrap_or_default();
+    let position = position.saturating_add(had as u64);
+    let filled = fill_parts(file, position, &mut [IoSliceMut::new(missing)]);
+    if filled.is_err() {
+        buffer.truncate(had);
+    }
+    filled
 }
 
 #[cfg(test)]

@@ -46,8 +46,11 @@ fn is_stream(spans: &[Span]) -> bool {
     (STREAM_BYTES..=apart).contains(&Span::around(spans).len())
 }
 
-/// The bytes between two spans.
+/// The bytes between two spans. Pages are where a file says that they are: some may lie before those that they come after.
 fn gap(span: &Span, next: &Span) -> u64 {
+    if next.start() < span.start() {
+        return u64::MAX;
+    }
     next.start().saturating_sub(span.end())
 }
 
@@ -67,7 +70,7 @@ impl<'a> Stream<'a> {
         (!is_one).then(|| Self { rest: Span::around(run), block: pool.take(BLOCK_BYTES), pool })
     }
 
-    /// Fills a buffer with a span of the run; that of the next call lies behind it. `read` fills a buffer up to so many bytes
+    /// Fills a buffer, which may have some of it, with a span of the run; that of the next call does not begin before it. `read` fills a buffer up to so many bytes
     /// with those from a position of the file on.
     pub(super) fn read(
         &mut self,
@@ -151,6 +154,8 @@ mod tests {
         let two: Vec<(u64, u64)> = every(12 << 10, 50).into_iter().chain(far).collect();
         assert_eq!(lengths(&two), [50, 100]);
         assert_eq!(lengths(&[]), [0; 0]);
+        // Back in the file, which is no gap.
+        assert_eq!(lengths(&[(9 << 20, 300_000), (0, 300_000), (300_000, 300_000)]), [1, 2]);
     }
 
     fn file() -> Vec<u8> {

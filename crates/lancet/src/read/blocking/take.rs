@@ -23,7 +23,7 @@ use crate::span::Span;
 
 /// Bytes that a part reads, about.
 const PART_BYTES: u64 = 2 << 20;
-/// Columns of which so much is read are read one by one.
+/// Columns of which no more is read are read one by one.
 const SHORT_BYTES: u64 = 16 << 20;
 /// A column costs a part as much as these bytes.
 const COLUMN_BYTES: u64 = 64 << 10;
@@ -58,7 +58,7 @@ impl FileReader {
         if groups.is_empty() {
             return self.read_projected(columns, Rows::List(rows.to_vec()));
         }
-        self.take_in_groups(columns, &groups, rows)
+        self.take_in_groups(columns, &groups, rows, &self.file.budget())
     }
 
     /// Some rows in one read.
@@ -82,11 +82,11 @@ impl FileReader {
         columns: &Projection,
         groups: &[Projection],
         rows: &[u64],
+        budget: &Budget,
     ) -> Result<RecordBatch> {
         let num_rows = self.load_columns(columns)?;
         groups.iter().for_each(|group| group.set_num_rows(num_rows));
-        let budget = self.file.budget();
-        let (reader, wanted) = (self.clone(), rows.to_vec());
+        let (reader, wanted, budget) = (self.clone(), rows.to_vec(), budget.clone());
         // Other threads read those between a group and the one that is announced with it.
         let next = groups.iter().skip(self.threads.max(1)).cloned().map(Some);
         let items: Vec<_> =
@@ -104,20 +104,24 @@ impl FileReader {
     /// The rows, each column by itself: less is done again for each than for each part, and a device reads what is one
     /// after the other. Rows in any order are sorted once for all columns.
     fn take_by_columns(&self, columns: &Projection, rows: &[u64]) -> Result<RecordBatch> {
-        let fields = columns.fields()?;
+        let (fields, budget) = (columns.fields()?, self.file.budget());
         if rows.is_sorted_by(|a, b| a < b) {
-            return self.take_in_groups(columns, &fields, rows);
+            return self.take_in_groups(columns, &fields, rows, &budget);
         }
         check_rows(rows, self.load_columns(columns)?)?;
         let mut sorted = rows.to_vec();
         let order = Some(sort(&mut sorted));
-        let parts = [self.take_in_groups(columns, &fields, &sorted)?];
-        claim_repeated(&parts, order.as_ref(), &self.file.budget())?;
+        let parts = [self.take_in_groups(columns, &fields, &sorted, &budget)?];
+        claim_repeated(&parts, order.as_ref(), &budget)?;
         put_together(&columns.schema(), &parts, order, &self.file.pool)
     }
 
-    /// Whether rows need nearly all of every column, and columns are so short that each may be there at once.
+    /// Whether rows need nearly all of every column, and columns are so short that each may be there at once. All threads are
+    /// to have one.
     fn are_columns_short(&self, columns: &Projection, num_wanted: u64) -> Result<bool> {
+        if columns.nodes().len() < self.threads.max(2) {
+            return Ok(false);
+        }
         let fields = columns.fields()?;
         let num_rows = self.load_columns(columns)?;
         let stored = |field: &Projection| {
@@ -125,7 +129,7 @@ impl FileReader {
             self.file.stored_bytes(field).unwrap_or_else(decoded)
         };
         let most = num_wanted.saturating_mul(CHUNK_BYTES).min(SHORT_BYTES);
-        Ok(fields.len() > 1 && fields.iter().all(|field| stored(field) <= most))
+        Ok(fields.iter().all(|field| stored(field) <= most))
     }
 
     /// The rows; none if they have more items than offsets can count, which the whole take tells best, or

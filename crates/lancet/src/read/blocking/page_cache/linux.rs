@@ -48,7 +48,8 @@ impl PageCache {
             }
         }
         let start = Instant::now();
-        let kib = u32::try_from(len >> 10).unwrap_or(u32::MAX);
+        let kib = len.saturating_sub(buffer.len()) >> 10;
+        let kib = u32::try_from(kib).unwrap_or(u32::MAX);
         let patience = WAITED.saturating_add(WAITED_PER_KIB.saturating_mul(kib));
         fill(file, buffer, len, at).is_ok() && start.elapsed() < patience
     }

@@ -3,6 +3,7 @@
 use std::fs::File;
 
 use super::ahead::Device;
+use super::disk::fill;
 use crate::span::Span;
 
 /// The cache through which a file is read.
@@ -10,9 +11,9 @@ use crate::span::Span;
 pub(super) struct PageCache;
 
 impl PageCache {
-    /// Leaves the buffer to be filled; there is nothing to be announced.
-    pub(super) fn read(&self, _: &File, _: &mut Vec<u8>, _: usize, _: u64) -> bool {
-        true
+    /// Fills a buffer up to `len` bytes, whether they are in memory or not.
+    pub(super) fn read(&self, file: &File, buffer: &mut Vec<u8>, len: usize, at: u64) -> bool {
+        fill(file, buffer, len, at).is_ok()
     }
 
     /// Whether a read would wait is not known, so that nothing is read.
