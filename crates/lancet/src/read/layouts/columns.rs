@@ -11,7 +11,6 @@ use crate::page::rules::Rules;
 use crate::page::{Layout, Page};
 use crate::read::columns::Place;
 use crate::read::file::OpenFile;
-use crate::schema::columns::num_columns;
 use crate::schema::leaves::LeafColumnType;
 use crate::set_once::SetOnce;
 use crate::span::Span;
@@ -123,9 +122,9 @@ impl LayoutColumns {
             }
         }
         // Columns may differ, but one of them has the rows that the descriptor counts.
-        let (common, all) = (common.unwrap_or(num_rows), num_columns(&file.nodes));
+        let common = common.unwrap_or(num_rows);
         ensure!(
-            common == num_rows || leaves.len() < all,
+            common == num_rows || leaves.len() < file.everything().leaves().len(),
             "the columns have {common} rows in a file of {num_rows}"
         );
         Ok(common)
