@@ -85,7 +85,7 @@ impl fmt::Display for FileVersion {
 #[non_exhaustive]
 pub struct DataFile {
     /// Its name in the folder `data/` of its base. Never a path that leads elsewhere. Those of a table that
-    /// was opened share the bytes of its manifest, which stay in memory with them.
+    /// was opened may share the bytes of its manifest, which then stay in memory with them.
     pub path: ByteString,
     /// Field ids. Negative ones are hidden columns and columns that count no more. Files that have the same share the list.
     pub fields: Arc<[i32]>,

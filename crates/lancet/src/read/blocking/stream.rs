@@ -70,8 +70,8 @@ impl<'a> Stream<'a> {
         (!is_one).then(|| Self { rest: Span::around(run), block: pool.take(BLOCK_BYTES), pool })
     }
 
-    /// Fills a buffer, which may have some of it, with a span of the run; that of the next call does not begin before it. `read` fills a buffer up to so many bytes
-    /// with those from a position of the file on.
+    /// Fills a buffer, which may have some of it, with a span of the run; that of the next call does not begin before it.
+    /// `read` fills a buffer up to so many bytes with those from a position of the file on.
     pub(super) fn read(
         &mut self,
         span: &Span,
